@@ -1,0 +1,69 @@
+# `make` lists the targets.
+
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+STAMP  := $(VENV)/.stamp
+PYTEST := $(BIN)/python -m pytest -n 2 --dist loadgroup
+
+# Interpreters for `make matrix`, names or paths. Missing ones are skipped.
+PYTHONS ?= python3.11 python3.12 python3.13
+
+.DEFAULT_GOAL := help
+.PHONY: help setup train test test-slow lint bench golden matrix ci clean
+
+help: ## List the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+setup: $(STAMP) ## Create .venv and install the pinned development dependencies
+
+# torch goes first, so that a build already chosen by the user or by pip's configuration is
+# kept. A CPU build of torch is enough; on Linux the default one may be a large CUDA build.
+$(STAMP): pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; v = sys.version_info; v >= (3, 11) or sys.exit(f"sixnimmt needs Python 3.11 or newer, but $(PYTHON) is {v[0]}.{v[1]}; try: make setup PYTHON=python3.12")'
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install -q -c constraints.txt torch
+	$(BIN)/python -m pip install -q -c constraints.txt -e ".[dev]"
+	@touch $@
+
+train: setup ## Train a PPO agent with the quick preset
+	$(BIN)/python -m training.ppo --preset quick
+
+test: setup ## Run the tests, without the slow ones
+	$(PYTEST)
+
+test-slow: setup ## Run the slow tests only
+	$(PYTEST) -m slow
+
+lint: setup ## Check style and types
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+bench: setup ## Measure the throughput of the environments
+	$(BIN)/python -m benchmarks.throughput
+
+golden: setup ## Regenerate the golden test data
+	$(BIN)/python -m tests.golden
+
+# Core dependencies only, so tests that need torch or numba skip themselves. Python 3.11 gets
+# the oldest supported dependencies, the others the newest ones.
+matrix: ## Run the core tests on each Python in PYTHONS, in throwaway environments
+	@set -e; tmp=$$(mktemp -d); trap 'rm -rf "$$tmp"' EXIT; \
+	for py in $(PYTHONS); do \
+		"$$py" -c '' 2>/dev/null || { echo "== $$py: not found, skipped"; continue; }; \
+		case $$("$$py" -V) in \
+			*" 3.11."*) pins="numpy==2.0.* gymnasium==1.2.2 pettingzoo==1.25.0";; \
+			*) pins=;; \
+		esac; \
+		echo "== $$("$$py" -V), $${pins:-newest dependencies}"; \
+		rm -rf "$$tmp/venv"; "$$py" -m venv "$$tmp/venv"; \
+		"$$tmp/venv/bin/python" -m pip install -q -e . pytest pytest-xdist hypothesis $$pins; \
+		"$$tmp/venv/bin/python" -m pytest -q -n 2 --dist loadgroup; \
+	done
+
+ci: lint test ## What continuous integration runs
+
+clean: ## Remove build output and caches, but not .venv
+	rm -rf build dist .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	find . -name __pycache__ -not -path './$(VENV)/*' -prune -exec rm -rf {} +

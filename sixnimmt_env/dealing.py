@@ -1,0 +1,191 @@
+"""All chance in the game, as a function of `(seed, game_id, round)` and nothing else.
+
+Game 123 of a seed is therefore the same alone, in a batch of a million, in any face and on any
+machine. Random words come from SplitMix64 (Steele, Lea and Flood, "Fast splittable pseudorandom
+number generators", 2014) in counter mode, hands from a Fisher-Yates shuffle over whole batches.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sixnimmt_env.cards import BULL_HEADS, NUM_CARDS, NUM_ROWS
+from sixnimmt_env.rules import Rules
+from sixnimmt_env.state import (
+    DRAFT,
+    HAND,
+    PLAY,
+    POOL,
+    TABLE,
+    U8,
+    Index,
+    State,
+    lane_numbers,
+    lane_zeros,
+    scatter,
+)
+
+U64 = NDArray[np.uint64]
+
+# Independent streams of one round.
+DECK: Final = 0
+FIRST_SEAT: Final = 1
+LEARNER_SEAT: Final = 2
+
+_GOLDEN: Final = np.uint64(0x9E3779B97F4A7C15)
+_MUL_1: Final = np.uint64(0xBF58476D1CE4E5B9)
+_MUL_2: Final = np.uint64(0x94D049BB133111EB)
+_LOW_HALF: Final = np.uint64(0xFFFFFFFF)
+_HALF: Final = np.uint64(32)
+
+
+def _mix(words: U64) -> U64:
+    """Finaliser of SplitMix64: every output bit depends on every input bit. In place."""
+    words ^= words >> np.uint64(30)
+    words *= _MUL_1
+    words ^= words >> np.uint64(27)
+    words *= _MUL_2
+    words ^= words >> np.uint64(31)
+    return words
+
+
+def stream(seed: U64, game_id: U64, round_: NDArray[Any], purpose: int) -> U64:
+    """Key of one stream of random words per game, shape (B,)."""
+    key = _mix(seed + _GOLDEN)
+    key = _mix(key ^ (game_id * _MUL_1 + _GOLDEN))
+    return _mix(key ^ ((round_.astype(np.uint64) << np.uint64(8)) + np.uint64(purpose)))
+
+
+def draws(key: U64, bounds: NDArray[np.uint64]) -> U64:
+    """Uniform integers in [0, bounds[i]), shape (len(bounds), B).
+
+    Multiply-shift on 32 random bits; its bias is below `bound / 2**32`.
+    """
+    count = len(bounds)
+    half = (count + 1) // 2
+    counter = np.arange(1, half + 1, dtype=np.uint64)[:, None] * _GOLDEN
+    words = _mix(key + counter)
+    out = lane_zeros((2 * half, key.shape[0]), np.uint64)
+    np.bitwise_and(words, _LOW_HALF, out=out[:half])
+    np.right_shift(words, _HALF, out=out[half:])
+    out = out[:count]
+    out *= bounds[:, None]
+    out >>= _HALF
+    return out
+
+
+def random_seat(state: State, num_players: int, purpose: int) -> U8:
+    """One uniformly random seat per game, shape (B,)."""
+    key = stream(state.seed, state.game_id, state.round, purpose)
+    seats: U8 = draws(key, np.array([num_players], np.uint64))[0].astype(np.uint8)
+    return seats
+
+
+def shuffle(key: U64, num_cards: int, count: int) -> U8:
+    """First `count` cards of a shuffled deck 1 ... num_cards, shape (count, B) uint8."""
+    games = key.shape[0]
+    deck = lane_zeros((num_cards, games), np.uint8)
+    deck[...] = np.arange(1, num_cards + 1, dtype=np.uint8)[:, None]
+    flat, width = _flat(deck)
+    at = draws(key, np.arange(num_cards, num_cards - count, -1).astype(np.uint64)).view(np.int64)
+    at += np.arange(count)[:, None]
+    at *= width
+    at += np.arange(games)
+    for i in range(count):
+        drawn = flat.take(at[i])
+        flat[at[i]] = deck[i]
+        deck[i] = drawn
+    return deck[:count]
+
+
+def _flat(array: U8) -> tuple[U8, int]:
+    """One-dimensional view of a fresh `lane_zeros` array and the distance of its rows."""
+    whole = array if array.base is None else array.base
+    flat: U8 = whole.reshape(-1)
+    return flat, int(whole.shape[-1])
+
+
+@lru_cache(maxsize=64)
+def sorting_network(size: int) -> tuple[tuple[int, int], ...]:
+    """Comparators of Batcher's odd-even merge sort for `size` items (Knuth 5.2.2, algorithm M)."""
+    pairs = []
+    top = 1 << max(size - 1, 0).bit_length() >> 1
+    p = top
+    while p > 0:
+        q, r, d = top, 0, p
+        while True:
+            pairs += [(i, i + d) for i in range(size - d) if i & p == r]
+            if q == p:
+                break
+            d, q, r = q - p, q >> 1, p
+        p >>= 1
+    return tuple(pairs)
+
+
+def sort_lanes(items: list[NDArray[Any]]) -> list[NDArray[Any]]:
+    """Sort equally shaped arrays elementwise: item 0 becomes the smallest. Overwrites them."""
+    spare = np.empty_like(items[0])
+    for i, j in sorting_network(len(items)):
+        low, high = items[i], items[j]
+        np.minimum(low, high, out=spare)
+        np.maximum(low, high, out=high)
+        items[i], spare = spare, low
+    return items
+
+
+def start_round(rules: Rules, state: State, games: Index) -> None:
+    """Set the games in `games` to the start of the round that their `round` says.
+
+    Reads `seed`, `game_id`, `round`; keeps `score` and the last turn's queue.
+    """
+    new = State.empty(rules, int(state.phase[games].shape[0]))
+    for name in ("seed", "game_id", "round", "score", "queue", "placed_row", "placed_heads"):
+        getattr(new, name)[...] = getattr(state, name)[..., games]
+    new.cursor[...] = rules.num_players
+    if rules.draft:
+        _lay_out(rules, new)
+    else:
+        _deal(rules, new)
+    state.put(games, new)
+
+
+def _deal(rules: Rules, state: State) -> None:
+    key = stream(state.seed, state.game_id, state.round, DECK)
+    cards = shuffle(key, rules.num_cards, rules.num_dealt)
+    held = rules.num_players * rules.hand_size
+    hands = cards[:held].reshape(rules.num_players, rules.hand_size, -1)
+    seats = np.repeat(np.arange(HAND, HAND + rules.num_players, dtype=np.uint8), rules.hand_size)
+    scatter(state.location, cards[:held], lane_numbers(state.num_games), seats[:, None])
+    slots = sort_lanes([hands[:, i].copy() for i in range(rules.hand_size)])
+    for i, slot in enumerate(slots):
+        state.hand[:, i] = slot
+    start_rows(state, slice(None), cards[held:])
+    state.phase[...] = PLAY
+
+
+def _lay_out(rules: Rules, state: State) -> None:
+    """Lay the whole deck face up for a draft."""
+    state.location[1 : rules.num_cards + 1] = POOL
+    first = state.copy()
+    first.round[...] = 0
+    drawn = random_seat(first, rules.num_players, FIRST_SEAT)
+    state.first_seat[...] = (drawn + state.round) % rules.num_players
+    state.actor[...] = state.first_seat
+    state.phase[...] = DRAFT
+
+
+def start_rows(state: State, games: Index, cards: U8) -> None:
+    """Start the rows with `cards` (R, n), which lie in no row yet."""
+    state.starters[:, games] = cards
+    state.rows[:, 0, games] = cards
+    state.row_end[:, games] = cards
+    state.row_len[:, games] = 1
+    state.row_heads[:, games] = BULL_HEADS[cards]
+    scatter(state.location, cards, lane_numbers(state.num_games)[games], TABLE)
+
+
+assert NUM_ROWS < 5 and NUM_CARDS < 128  # the kernels keep rows and cards in small bit fields

@@ -1,0 +1,276 @@
+"""The engine: rules applied to a State. Nothing else changes a State."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from sixnimmt_env import lanes, loops
+from sixnimmt_env.cards import NUM_ACTIONS, action_name
+from sixnimmt_env.dealing import start_round
+from sixnimmt_env.phases import PLAY_PHASE, action_mask, phases_of
+from sixnimmt_env.rules import Rules
+from sixnimmt_env.state import OVER, PHASE_NAMES, PLAY, TAKE, U8, State
+
+Bool = NDArray[np.bool_]
+
+# Large batches are worked on in pieces that stay in the processor's cache.
+BLOCK: Final = 4096
+
+
+class IllegalActionError(ValueError):
+    """An action that the rules do not allow; the state is as it was before."""
+
+
+class Engine:
+    """Plays B games at once by one set of rules.
+
+    Parameters
+    ----------
+    rules : Rules
+        What is played.
+
+    Examples
+    --------
+    >>> from sixnimmt_env import Engine, make_rules
+    >>> engine = Engine(make_rules("base", num_players=4, row_choice="fewest_heads"))
+    >>> state = engine.reset(seed=1, games=1000)
+    >>> engine.step(state, state.hand[:, 0])  # everybody plays the lowest card
+    >>> state.totals().shape
+    (4, 1000)
+    """
+
+    def __init__(self, rules: Rules) -> None:
+        self.rules = rules
+        self._phases = phases_of(rules)
+        self._choose = rules.row_choice == "player"
+
+    def reset(self, seed: ArrayLike = 0, games: ArrayLike = 1) -> State:
+        """Deal new games.
+
+        Parameters
+        ----------
+        seed : int or (B,) integers
+            At least 0.
+        games : int or (B,) integers
+            How many games, with the ids 0 ... B - 1, or their ids. A game depends on its
+            seed and id alone.
+
+        Returns
+        -------
+        State
+            B games at their first decision.
+        """
+        ids = np.arange(_count(games)) if np.ndim(games) == 0 else _words("games", games)
+        state = State.empty(self.rules, ids.shape[0])
+        self.restart(state, np.arange(ids.shape[0]), seed, ids)
+        return state
+
+    def restart(self, state: State, games: ArrayLike, seed: ArrayLike, game_id: ArrayLike) -> None:
+        """Begin new episodes in some lanes of a State.
+
+        Parameters
+        ----------
+        state : State
+            Changed in place.
+        games : (n,) integers
+            Lanes to restart.
+        seed, game_id : int or (n,) integers
+            What the new games are a function of.
+        """
+        lane = np.asarray(games, np.intp).reshape(-1)
+        state.seed[lane] = _words("seed", seed)
+        state.game_id[lane] = _words("game_id", game_id)
+        state.round[lane] = 0
+        state.score[:, lane] = 0
+        state.queue[:, lane] = 0
+        state.placed_row[:, lane] = 0
+        state.placed_heads[:, lane] = 0
+        self._start_rounds(state, lane)
+
+    def _start_rounds(self, state: State, lane: NDArray[np.intp]) -> None:
+        for at in range(0, lane.size, BLOCK):
+            block = lane[at : at + BLOCK]
+            whole = block[-1] - block[0] == block.size - 1 and bool(np.all(np.diff(block) == 1))
+            start_round(
+                self.rules, state, slice(block[0], block[-1] + 1) if whole else block
+            )
+
+    def step(self, state: State, actions: ArrayLike, where: ArrayLike | None = None) -> None:
+        """Carry out one decision of every seat in every game.
+
+        Parameters
+        ----------
+        state : State
+            Changed in place. In a match the next round is dealt within the step that ends one.
+        actions : (P, B) integers
+            0 (pass) for every seat that has nothing to decide.
+        where : (B,) bool, optional
+            Games to step; the others stay as they are, their actions are ignored.
+
+        Raises
+        ------
+        IllegalActionError
+            If any action is not legal, or a game is over. No game has changed then.
+        ValueError, TypeError
+            For actions of a wrong shape or type.
+        """
+        acts = self._checked(state, actions)
+        active = None if where is None else _mask(where, state.num_games)
+        refused = self._refused(state, acts, active)
+        if refused.any():
+            self._complain(state, acts, refused)
+        if state.num_games <= BLOCK:
+            self._advance(state, acts, active)
+            return
+        for block in _blocks(state.num_games):
+            here = None if active is None else active[block]
+            self._advance(state.view(block), acts[:, block], here)
+
+    def _advance(self, state: State, actions: U8, active: Bool | None) -> None:
+        if active is None and bool((state.phase == PLAY).all()):
+            PLAY_PHASE.apply(state, actions, None)
+            self._resolve(state, None)
+            return
+        # A game whose pick or row is decided in this step goes on to play in the next one.
+        phase_before = state.phase.copy()
+        for phase in self._phases:
+            here = phase_before == phase.code
+            if active is not None:
+                here &= active
+            if here.any():
+                phase.apply(state, actions, here)
+        moved = (phase_before == PLAY) | (phase_before == TAKE)
+        self._resolve(state, moved if active is None else moved & active)
+
+    def _resolve(self, state: State, moved: Bool | None) -> None:
+        (loops if loops.suits(state) else lanes).resolve(state, self._choose)
+        done = state.cursor == state.num_players
+        if self._choose:
+            done &= state.phase == PLAY
+        if moved is not None:
+            done &= moved
+        state.turn += done.view(np.uint8)
+        done &= state.turn == self.rules.hand_size
+        if done.any():
+            self._end_rounds(state, np.flatnonzero(done))
+
+    def _end_rounds(self, state: State, ended: NDArray[np.intp]) -> None:
+        over = self._is_over(state, ended)
+        state.phase[ended[over]] = OVER
+        more = ended[~over]
+        if more.size:
+            state.score[:, more] += state.pile_heads[:, more]
+            state.round[more] += 1
+            self._start_rounds(state, more)
+
+    def _is_over(self, state: State, lane: NDArray[np.intp]) -> Bool:
+        rules = self.rules
+        if rules.episode == "round":
+            return np.ones(lane.size, np.bool_)
+        if rules.rounds is not None:
+            ended: Bool = state.round[lane] + 1 >= rules.rounds
+            return ended
+        totals = state.score[:, lane] + state.pile_heads[:, lane]
+        reached: Bool = totals.max(axis=0) >= rules.target
+        return reached
+
+    def refused(
+        self, state: State, actions: ArrayLike, where: ArrayLike | None = None
+    ) -> Bool:
+        """Which of the actions `step` would refuse, shape (P, B) bool."""
+        active = None if where is None else _mask(where, state.num_games)
+        return self._refused(state, self._checked(state, actions), active)
+
+    def _refused(self, state: State, actions: U8, active: Bool | None) -> Bool:
+        if active is None and bool((state.phase == PLAY).all()):
+            return ~PLAY_PHASE.accepts(state, actions)
+        refused = actions != 0
+        acting = state.acting()
+        for phase in self._phases:
+            here = acting & (state.phase == phase.code)
+            if here.any():
+                np.copyto(refused, ~phase.accepts(state, actions), where=here)
+        refused |= state.phase == OVER
+        if active is not None:
+            refused &= active
+        return refused
+
+    def lowest_legal(self, state: State) -> U8:
+        """Lowest legal action of every seat, 0 where it must pass; shape (P, B)."""
+        lowest = np.zeros((state.num_players, state.num_games), np.uint8)
+        acting = state.acting()
+        for phase in self._phases:
+            here = acting & (state.phase == phase.code)
+            if here.any():
+                np.copyto(lowest, phase.lowest(state), where=here)
+        return lowest
+
+    def legal(self, state: State, seat: int, game: int) -> list[int]:
+        """Legal actions of one seat in one game."""
+        mask = action_mask(self.rules, state.take([game]), np.array([seat], np.uint8))[0]
+        return [int(action) for action in np.flatnonzero(mask)]
+
+    def _checked(self, state: State, actions: ArrayLike) -> U8:
+        acts = np.asarray(actions)
+        shape = (state.num_players, state.num_games)
+        if acts.shape != shape:
+            raise ValueError(
+                f"actions have shape {acts.shape}; (players, games) = {shape} is needed"
+            )
+        if acts.dtype == np.uint8:
+            return acts
+        if acts.dtype.kind not in "iu":
+            raise TypeError(
+                f"actions have dtype {acts.dtype}; action numbers are integers 0 to "
+                f"{NUM_ACTIONS - 1}"
+            )
+        # 255 is no action: numbers out of range are refused, not wrapped into range.
+        return np.where((acts < 0) | (acts > 254), 255, acts).astype(np.uint8)
+
+    def _complain(self, state: State, actions: U8, refused: Bool) -> None:
+        seat, game = (int(i) for i in np.argwhere(refused)[0])
+        if state.phase[game] == OVER:
+            raise IllegalActionError(
+                f"game {game} is over: nothing can be played until it is reset"
+            )
+        legal = self.legal(state, seat, game)
+        raise IllegalActionError(
+            f"player_{seat} in game {game} cannot {_verb(int(actions[seat, game]))} in phase "
+            f"{PHASE_NAMES[state.phase[game]]!r}; legal actions are {legal}. Choose among the "
+            "ones marked in the observation's action_mask (MaskablePPO of sb3-contrib does), or "
+            "make the environment with illegal_action='lowest' or 'penalty'"
+        )
+
+
+def _verb(action: int) -> str:
+    name = action_name(action)
+    return f"play {name}" if name.startswith("card") else f"do action {action} ({name})"
+
+
+def _blocks(num_games: int) -> list[slice]:
+    return [slice(i, min(i + BLOCK, num_games)) for i in range(0, num_games, BLOCK)]
+
+
+def _count(games: Any) -> int:
+    if isinstance(games, bool) or int(games) != games or games < 1:
+        raise ValueError(f"games={games!r} is not possible: at least 1 game is needed")
+    return int(games)
+
+
+def _words(name: str, values: ArrayLike) -> NDArray[np.uint64]:
+    array = np.asarray(values)
+    if array.dtype.kind not in "iu" or (array.dtype.kind == "i" and bool((array < 0).any())):
+        raise ValueError(f"{name}={values!r} is not possible: whole numbers from 0 on are needed")
+    return array.astype(np.uint64)
+
+
+def _mask(where: ArrayLike, num_games: int) -> Bool:
+    mask = np.asarray(where)
+    if mask.dtype != np.bool_ or mask.shape != (num_games,):
+        raise ValueError(
+            f"where has dtype {mask.dtype} and shape {mask.shape}; bool ({num_games},) is needed"
+        )
+    return mask

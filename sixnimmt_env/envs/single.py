@@ -1,0 +1,140 @@
+"""Gymnasium face: one seat of one game learns, policies hold the others."""
+
+from __future__ import annotations
+
+from typing import Any, SupportsFloat
+
+import gymnasium
+import numpy as np
+
+from sixnimmt_env.envs.batch import Opponents, SeatBatch
+from sixnimmt_env.envs.options import RENDER_MODES, check_render_mode, make_options
+from sixnimmt_env.envs.spaces import action_space, dict_space
+from sixnimmt_env.state import State
+
+Observation = dict[str, Any]
+Info = dict[str, Any]
+
+
+class SixNimmtEnv(gymnasium.Env[Observation, Any]):
+    """One learner among opponents that act in the same step as it does.
+
+    Parameters
+    ----------
+    opponents : str, Policy or sequence of them
+        Who holds the other seats: one policy for all of them, or one for each, clockwise from
+        the learner. Names as for `sixnimmt_env.policy.make_policy`.
+    seat : int or "random"
+        The learner's seat, or one drawn anew for every episode.
+    render_mode : {"human", "ansi"}, optional
+        Print the table after every step, or let `render` return it as a string.
+    **options
+        `num_players`, `variant`, `row_choice`, `episode`, `target`, `rounds`, `reward`,
+        `illegal_action`, `illegal_penalty`: see `sixnimmt_env.envs.options.make_options`.
+
+    Notes
+    -----
+    Observations are dicts of "observation" (F,) float32 and "action_mask" (109,) int8, 1 for every
+    legal action: `env.action_space.sample(observation["action_mask"])` is always legal.
+
+    `reset(seed=s)` begins game 0 of that seed, each further `reset()` its next game.
+
+    Infos hold "heads" taken in the episode, "turn", "round" and "illegal_actions" replaced.
+    """
+
+    metadata = {"render_modes": list(RENDER_MODES), "render_fps": 1}
+
+    def __init__(
+        self,
+        opponents: Opponents = "random",
+        seat: int | str = 0,
+        render_mode: str | None = None,
+        **options: Any,
+    ) -> None:
+        seats = seat if isinstance(seat, str) else [seat]
+        self._batch = SeatBatch(make_options(**options), 1, seats, opponents)
+        self.rules = self._batch.rules
+        self.render_mode = check_render_mode(render_mode)
+        self.observation_space = dict_space(self.rules)
+        self.action_space = action_space()
+
+    @property
+    def game(self) -> State:
+        """The engine's state of this one game; not to be changed."""
+        return self._batch.state
+
+    @property
+    def seat(self) -> int:
+        """Where the learner sits."""
+        return int(self._batch.seat[0])
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Observation, Info]:
+        """Begin game 0 of a seed, or without a seed the next game of the last one.
+
+        Parameters
+        ----------
+        seed : int, optional
+            At least 0. The first reset without one draws a seed.
+        options : dict, optional
+            Not used.
+        """
+        super().reset(seed=seed)
+        if seed is not None:
+            self._batch.start(seed)
+        elif self._batch.started:
+            self._batch.restart(np.array([0]))
+        else:
+            self._batch.start(int(self.np_random.integers(2**32)))
+        self._show()
+        return self._observation(), self._info()
+
+    def step(self, action: Any) -> tuple[Observation, SupportsFloat, bool, bool, Info]:
+        """Act, and let the opponents act until the learner decides again or the end.
+
+        Raises
+        ------
+        IllegalActionError
+            With `illegal_action="raise"`; the game is as it was before.
+        """
+        reward = self._batch.step(np.reshape(action, -1))
+        self._show()
+        over = bool(self._batch.over[0])
+        return self._observation(), float(reward[0]), over, False, self._info()
+
+    def action_masks(self) -> np.ndarray[Any, np.dtype[np.bool_]]:
+        """Legal actions (109,) bool, where sb3-contrib's MaskablePPO looks for them."""
+        mask = self._batch.view().action_mask[0]
+        return np.asarray(mask, np.bool_)
+
+    def _observation(self) -> Observation:
+        view = self._batch.view()
+        return {"observation": view.observation[0], "action_mask": view.action_mask[0]}
+
+    def _info(self) -> Info:
+        state = self._batch.state
+        return {
+            "heads": int(self._batch.heads()[0]),
+            "turn": int(state.turn[0]),
+            "round": int(state.round[0]),
+            "illegal_actions": int(self._batch.illegal[0]),
+        }
+
+    def _show(self) -> None:
+        if self.render_mode == "human":
+            self.render()
+
+    def render(self) -> Any:
+        """Return the table as a string ("ansi") or print it ("human")."""
+        if self.render_mode is None:
+            raise RuntimeError(
+                "nothing can be rendered: make the environment with render_mode='ansi' or 'human'"
+            )
+        from sixnimmt_env.render.ansi import render
+
+        table = render(self._batch.state, self.rules, seat=self.seat)
+        if self.render_mode == "human":
+            print(table)
+            return None
+        return table

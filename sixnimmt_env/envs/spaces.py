@@ -1,0 +1,30 @@
+"""Gymnasium spaces of one seat."""
+
+from __future__ import annotations
+
+import numpy as np
+from gymnasium import spaces
+
+from sixnimmt_env.cards import NUM_ACTIONS
+from sixnimmt_env.observe import observation_size
+from sixnimmt_env.rules import Rules
+
+
+def action_space() -> spaces.Discrete:
+    """Make the space of action numbers; see `sixnimmt_env.cards`."""
+    return spaces.Discrete(NUM_ACTIONS)
+
+
+def flat_space(size: int) -> spaces.Box:
+    """Make the space of vectors of `size` numbers in [0, 1]."""
+    return spaces.Box(0.0, 1.0, (size,), np.float32)
+
+
+def dict_space(rules: Rules) -> spaces.Dict:
+    """Make the space of encoded observation and mask of legal actions."""
+    return spaces.Dict(
+        {
+            "observation": flat_space(observation_size(rules)),
+            "action_mask": spaces.Box(0, 1, (NUM_ACTIONS,), np.int8),
+        }
+    )

@@ -1,0 +1,185 @@
+"""Kernel for a handful of games: the functions of `lanes.py` as plain loops.
+
+Compiled when the optional extra with numba is installed (`pip install "sixnimmt-env[fast]"`),
+plain Python otherwise. Set the environment variable SIXNIMMT_COMPILED=0 to leave numba out.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import Any, Final, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sixnimmt_env.cards import BULL_HEADS, NUM_ROWS, ROW_CAPACITY
+from sixnimmt_env.state import PILE, PLAY, TABLE, TAKE, U8, State
+
+Bool = NDArray[np.bool_]
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def _compiler() -> Callable[[F], F] | None:
+    if os.environ.get("SIXNIMMT_COMPILED", "1") == "0":
+        return None
+    try:
+        from numba import njit
+    except ImportError:
+        return None
+    compiler: Callable[[F], F] = njit(cache=True)
+    return compiler
+
+
+_COMPILER: Final = _compiler()
+COMPILED: Final = _COMPILER is not None
+"""Whether this kernel is compiled."""
+
+# Up to so many games the loops are faster than whole-array operations.
+MOST_GAMES: Final = 256 if COMPILED else 6
+
+
+def _compiled(function: F) -> F:
+    return function if _COMPILER is None else _COMPILER(function)
+
+
+def suits(state: State) -> bool:
+    """Whether this kernel is the faster one for so many games."""
+    return state.num_games <= MOST_GAMES
+
+
+def commit(state: State, actions: U8, here: Bool | None) -> None:
+    """See `lanes.commit`."""
+    _commit(
+        _everywhere(state) if here is None else here, _own(actions), BULL_HEADS, state.hand,
+        state.location, state.played, state.turn, state.queue, state.placed_row,
+        state.placed_heads, state.cursor,
+    )  # fmt: skip
+
+
+def resolve(state: State, choose: bool) -> None:
+    """See `lanes.resolve`."""
+    _resolve(
+        choose, state.rows, state.row_end, state.row_len, state.row_heads, state.location,
+        state.queue, state.placed_row, state.placed_heads, state.pile_heads, state.cursor,
+        state.phase, state.actor,
+    )  # fmt: skip
+
+
+def take_row(state: State, row: U8, here: Bool) -> None:
+    """See `lanes.take_row`."""
+    _take_row(
+        here, row, state.row_taken, state.turn, state.rows, state.row_end, state.row_len,
+        state.row_heads, state.location, state.queue, state.placed_row, state.placed_heads,
+        state.pile_heads, state.cursor, state.phase,
+    )  # fmt: skip
+
+
+def _own(actions: U8) -> U8:
+    """The compiled code is made for one memory layout, and for arrays that can be written to."""
+    return np.require(actions, requirements=("C", "W"))
+
+
+def _everywhere(state: State) -> Bool:
+    return np.ones(state.num_games, np.bool_)
+
+
+@_compiled
+def _commit(
+    here: Bool, actions: U8, bull_heads: U8, hand: U8, location: U8, played: U8, turn: U8,
+    queue: NDArray[np.uint16], placed_row: U8, placed_heads: U8, cursor: U8,
+) -> None:  # fmt: skip
+    players, size = hand.shape[0], hand.shape[1]
+    for b in range(here.shape[0]):
+        if not here[b]:
+            continue
+        cursor[b] = 0
+        for seat in range(players):
+            card = int(actions[seat, b])
+            location[card, b] = TABLE
+            played[seat, turn[b], b] = card
+            placed_row[seat, b] = 0
+            placed_heads[seat, b] = 0
+            # Insertion sort of the queue.
+            key = (card << 8) + (int(bull_heads[card]) << 4) + seat
+            q = seat
+            while q > 0 and int(queue[q - 1, b]) > key:
+                queue[q, b] = queue[q - 1, b]
+                q -= 1
+            queue[q, b] = key
+            # Close the gap in the hand.
+            for i in range(size):
+                if int(hand[seat, i, b]) >= card:
+                    hand[seat, i, b] = hand[seat, i + 1, b] if i + 1 < size else 0
+
+
+@_compiled
+def _place(
+    b: int, row: int, low: bool, rows: U8, row_end: U8, row_len: U8, row_heads: U8, location: U8,
+    queue: NDArray[np.uint16], placed_row: U8, placed_heads: U8, pile_heads: U8, cursor: U8,
+) -> None:  # fmt: skip
+    q = int(cursor[b])
+    key = int(queue[q, b])
+    card, heads, seat = key >> 8, (key >> 4) & 15, key & 15
+    if low or row_len[row, b] == ROW_CAPACITY:
+        placed_heads[q, b] = row_heads[row, b]
+        pile_heads[seat, b] += row_heads[row, b]
+        for i in range(int(row_len[row, b])):
+            location[rows[row, i, b], b] = PILE + seat
+            rows[row, i, b] = 0
+        row_len[row, b] = 0
+        row_heads[row, b] = 0
+    rows[row, int(row_len[row, b]), b] = card
+    row_end[row, b] = card
+    row_len[row, b] += 1
+    row_heads[row, b] += heads
+    placed_row[q, b] = row + 1
+    cursor[b] += 1
+
+
+@_compiled
+def _take_row(
+    here: Bool, row: U8, row_taken: U8, turn: U8, rows: U8, row_end: U8, row_len: U8,
+    row_heads: U8, location: U8, queue: NDArray[np.uint16], placed_row: U8, placed_heads: U8,
+    pile_heads: U8, cursor: U8, phase: U8,
+) -> None:  # fmt: skip
+    for b in range(here.shape[0]):
+        if here[b]:
+            row_taken[turn[b], b] = row[b]
+            _place(
+                b, int(row[b]) - 1, True, rows, row_end, row_len, row_heads, location, queue,
+                placed_row, placed_heads, pile_heads, cursor,
+            )  # fmt: skip
+            phase[b] = PLAY
+
+
+@_compiled
+def _resolve(
+    choose: bool, rows: U8, row_end: U8, row_len: U8, row_heads: U8, location: U8,
+    queue: NDArray[np.uint16], placed_row: U8, placed_heads: U8, pile_heads: U8, cursor: U8,
+    phase: U8, actor: U8,
+) -> None:  # fmt: skip
+    for b in range(phase.shape[0]):
+        while phase[b] == PLAY and cursor[b] < queue.shape[0]:
+            key = int(queue[int(cursor[b]), b])
+            card = key >> 8
+            best, gap = -1, 256
+            for r in range(NUM_ROWS):
+                difference = card - int(row_end[r, b])
+                if 0 < difference < gap:
+                    best, gap = r, difference
+            low = best < 0
+            if low and choose:
+                phase[b] = TAKE
+                actor[b] = key & 15
+                break
+            if low:
+                cost = 1 << 16
+                for r in range(NUM_ROWS):
+                    price = int(row_heads[r, b]) * 8 + int(row_len[r, b])
+                    if price < cost:
+                        best, cost = r, price
+            _place(
+                b, best, low, rows, row_end, row_len, row_heads, location, queue, placed_row,
+                placed_heads, pile_heads, cursor,
+            )  # fmt: skip

@@ -1,0 +1,353 @@
+"""What one seat may lawfully know: the Observation record, and its encoding for networks.
+
+A record is seen from the deciding seat: index 0 of every per-seat axis is that seat itself, then
+the others clockwise. It holds a perfect memory of public facts and no hidden card, and shares no
+memory with the State it was made from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sixnimmt_env.cards import NUM_CARDS, NUM_ROWS, ROW_CAPACITY
+from sixnimmt_env.phases import action_mask
+from sixnimmt_env.rules import Rules
+from sixnimmt_env.state import (
+    DRAFT,
+    HAND,
+    PILE,
+    PLAY,
+    POOL,
+    TABLE,
+    TAKE,
+    U8,
+    State,
+    lane_copy,
+    lane_zeros,
+)
+
+DECK_HEADS: Final = 171
+MOST_ROW_HEADS: Final = 27
+_NO_CARD: Final = np.zeros((), np.uint8)
+
+
+@dataclass(frozen=True, slots=True)
+class Observation:
+    """What the deciding seats of n decisions know. First axis: the decisions.
+
+    P seats (itself first, then clockwise), R rows, C cards in a row, H cards in a hand.
+
+    Attributes
+    ----------
+    rules : Rules
+        What is played.
+    phase, turn : (n,) uint8
+        Kind of decision, and turns completed in this round.
+    round : (n,) int32
+        Rounds completed before this one.
+    hand : (n, H) uint8
+        Own cards, ascending, then 0.
+    rows : (n, R, C) uint8
+        Cards of the rows, oldest first, then 0.
+    row_end, row_len, row_heads : (n, R) uint8
+        Last card, number of cards and bull heads of each row.
+    unseen : (n, 105) uint8
+        1 for the card numbers that this seat has not seen in this round.
+    played : (n, P, H) uint8
+        Card of each seat in each turn of this round, 0 for turns to come.
+    row_taken : (n, H) uint8
+        Row 1 ... R chosen for the low card of each turn, 0 where nobody chose.
+    starters : (n, R) uint8
+        First card of each row in this round.
+    waiting : (n, P) uint8
+        Cards revealed in this turn and not placed yet, 0 for none.
+    pile_heads : (n, P) uint8
+        Bull heads taken in this round.
+    cards_left : (n, P) uint8
+        Cards in each hand.
+    score : (n, P) int32
+        Bull heads of the rounds before this one.
+    pool : (n, 105) uint8
+        1 for the cards that lie face up to be drafted.
+    hands : (n, P, H) uint8
+        Every hand where hands are open, otherwise all 0.
+    action_mask : (n, 109) int8
+        1 for legal actions.
+    """
+
+    rules: Rules
+    phase: U8
+    turn: U8
+    round: NDArray[np.int32]
+    hand: U8
+    rows: U8
+    row_end: U8
+    row_len: U8
+    row_heads: U8
+    unseen: U8
+    played: U8
+    row_taken: U8
+    starters: U8
+    waiting: U8
+    pile_heads: U8
+    cards_left: U8
+    score: NDArray[np.int32]
+    pool: U8
+    hands: U8
+    action_mask: NDArray[np.int8]
+
+    def __len__(self) -> int:
+        """How many decisions the record holds."""
+        return int(self.phase.shape[0])
+
+
+def observe(rules: Rules, state: State, seat: Any, games: Any = None) -> Observation:
+    """Observations of one seat per game, or of any (seat, game) pairs.
+
+    Parameters
+    ----------
+    rules : Rules
+        What is played.
+    state : State
+        B games.
+    seat : int or (n,) integers
+        The deciding seat.
+    games : (n,) integers, optional
+        Games to look at, all by default; the same game may come more than once.
+
+    Returns
+    -------
+    Observation
+        n decisions; B of them if `games` is left out.
+    """
+    if games is not None:
+        state = state.take(np.asarray(games, np.intp))
+    one = np.ndim(seat) == 0
+    view = _from_seat(state, int(seat)) if one else _from_seats(state, np.asarray(seat, np.intp))
+    seats = np.broadcast_to(np.asarray(seat, np.uint8), (state.num_games,))
+    hands = view("hand")
+    location = state.location
+    return Observation(
+        rules=rules,
+        phase=state.phase.copy(),
+        turn=state.turn.copy(),
+        round=state.round.copy(),
+        hand=_first(hands[0]),
+        rows=_first(lane_copy(state.rows)),
+        row_end=_first(lane_copy(state.row_end)),
+        row_len=_first(lane_copy(state.row_len)),
+        row_heads=_first(lane_copy(state.row_heads)),
+        unseen=_first(_unseen(rules, location, seats)),
+        played=_first(view("played")),
+        row_taken=_first(lane_copy(state.row_taken)),
+        starters=_first(lane_copy(state.starters)),
+        waiting=_first(_waiting(state, seats)),
+        pile_heads=_first(view("pile_heads")),
+        cards_left=_first((hands != 0).view(np.uint8).sum(axis=1, dtype=np.uint8)),
+        score=_first(view("score")),
+        pool=_first(_pool(rules, location)),
+        hands=_first(hands if rules.open_hands else np.broadcast_to(_NO_CARD, hands.shape)),
+        action_mask=action_mask(rules, state, seats),
+    )
+
+
+def _unseen(rules: Rules, location: U8, seats: U8) -> U8:
+    unseen = lane_zeros(location.shape, np.uint8)
+    if rules.open_hands:
+        return unseen
+    deck = slice(1, rules.num_cards + 1)
+    where, hidden = location[deck], unseen[deck].view(np.bool_)
+    # In a stock or in a hand (both below PILE, the table and the pool aside), but not in one's own.
+    np.not_equal(where, HAND + seats, out=hidden)
+    hidden &= where < PILE
+    hidden &= where != TABLE
+    return unseen
+
+
+def _pool(rules: Rules, location: U8) -> U8:
+    if not rules.draft:
+        return np.broadcast_to(_NO_CARD, location.shape)
+    return (location == POOL).view(np.uint8)
+
+
+def _first(array: NDArray[Any]) -> NDArray[Any]:
+    """Decisions on the first axis without moving memory."""
+    return np.moveaxis(array, -1, 0)
+
+
+def _from_seat(state: State, seat: int) -> Callable[[str], NDArray[Any]]:
+    def view(name: str) -> NDArray[Any]:
+        array = getattr(state, name)
+        turned = lane_zeros(array.shape, array.dtype)
+        turned[: len(array) - seat] = array[seat:]
+        turned[len(array) - seat :] = array[:seat]
+        return turned
+
+    return view
+
+
+def _from_seats(state: State, seats: NDArray[np.intp]) -> Callable[[str], NDArray[Any]]:
+    order = (seats + np.arange(state.num_players)[:, None]) % state.num_players
+
+    def view(name: str) -> NDArray[Any]:
+        array = getattr(state, name)
+        index = order.reshape(order.shape[0], *[1] * (array.ndim - 2), order.shape[1])
+        return np.take_along_axis(array, index, axis=0)
+
+    return view
+
+
+def _waiting(state: State, seats: U8) -> U8:
+    players = state.num_players
+    waiting = np.zeros((players, state.num_games), np.uint8)
+    games = np.flatnonzero(state.phase == TAKE)
+    if games.size:
+        keys = state.queue[:, games]
+        cards = (keys >> 8).astype(np.uint8)
+        cards *= np.arange(players)[:, None] >= state.cursor[games]
+        owner = (keys & 15).astype(np.intp)
+        waiting[(owner + players - seats[games]) % players, games] = cards
+    return waiting
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """One field of the encoded vector."""
+
+    name: str
+    start: int
+    size: int
+    meaning: str
+    write: Callable[[Observation, NDArray[np.float32]], None]
+
+    @property
+    def stop(self) -> int:
+        """Index after the field's last element."""
+        return self.start + self.size
+
+
+_Spec = tuple[str, int, str, Callable[[Observation, NDArray[np.float32]], None]]
+
+
+def _scaled(name: str, scale: float) -> Callable[[Observation, NDArray[np.float32]], None]:
+    def write(observation: Observation, out: NDArray[np.float32]) -> None:
+        values = getattr(observation, name)
+        shape = (out.shape[0], *values.shape[1:])
+        np.multiply(values, np.float32(1 / scale), out=out.reshape(shape), casting="unsafe")
+
+    return write
+
+
+def _write_hand(observation: Observation, out: NDArray[np.float32]) -> None:
+    out[...] = 0
+    at = observation.hand.astype(np.intp)
+    out[np.arange(len(observation))[:, None], at - 1] = 1
+    # An empty slot marked the last column: card 104 is the only true owner of it.
+    out[:, -1] = observation.hand.max(axis=1) == NUM_CARDS
+
+
+def _write_cards(name: str) -> Callable[[Observation, NDArray[np.float32]], None]:
+    def write(observation: Observation, out: NDArray[np.float32]) -> None:
+        out[...] = getattr(observation, name)[:, 1:]
+
+    return write
+
+
+def _write_phase(observation: Observation, out: NDArray[np.float32]) -> None:
+    for i, phase in enumerate((DRAFT, PLAY, TAKE)):
+        out[:, i] = observation.phase == phase
+
+
+def _write_decides(observation: Observation, out: NDArray[np.float32]) -> None:
+    out[:, 0] = observation.action_mask[:, 0] == 0
+
+
+def _write_hands(observation: Observation, out: NDArray[np.float32]) -> None:
+    out[...] = 0
+    others = observation.hands[:, 1:].astype(np.intp)
+    n, seats, _ = others.shape
+    grid = out.reshape(n, seats, NUM_CARDS)
+    grid[np.arange(n)[:, None, None], np.arange(seats)[:, None], others - 1] = 1
+    grid[..., -1] = others.max(axis=2) == NUM_CARDS
+
+
+def _specs(rules: Rules) -> list[_Spec]:
+    seats, rows = rules.num_players, NUM_ROWS
+    specs: list[_Spec] = [
+        ("hand", NUM_CARDS, "1 for each card held, by card number", _write_hand),
+        ("unseen", NUM_CARDS, "1 for each card not seen in this round", _write_cards("unseen")),
+        ("rows", rows * ROW_CAPACITY, "cards of each row, oldest first, / 104",
+         _scaled("rows", NUM_CARDS)),
+        ("row_end", rows, "last card of each row / 104", _scaled("row_end", NUM_CARDS)),
+        ("row_len", rows, "cards in each row / 5", _scaled("row_len", ROW_CAPACITY)),
+        ("row_heads", rows, "bull heads in each row / 27", _scaled("row_heads", MOST_ROW_HEADS)),
+        ("waiting", seats, "card of each seat revealed and not placed yet / 104",
+         _scaled("waiting", NUM_CARDS)),
+        ("pile_heads", seats, "bull heads each seat took in this round / 171",
+         _scaled("pile_heads", DECK_HEADS)),
+        ("cards_left", seats, "cards in each hand / hand size",
+         _scaled("cards_left", rules.hand_size)),
+        ("turn", 1, "turns completed / hand size (in a draft: picks / all picks)",
+         _scaled("turn", rules.num_players * rules.hand_size if rules.draft else rules.hand_size)),
+        ("phase", 3, "one-hot: draft, play, take a row", _write_phase),
+        ("decides", 1, "1 if this seat has something to decide", _write_decides),
+    ]
+    if rules.episode == "match":
+        most = rules.target + DECK_HEADS if rules.target else DECK_HEADS * (rules.rounds or 1)
+        specs.append(
+            ("score", seats, f"bull heads of earlier rounds / {most}", _scaled("score", most))
+        )
+    if rules.draft:
+        specs.append(("pool", NUM_CARDS, "1 for each card to be drafted", _write_cards("pool")))
+    if rules.open_hands:
+        specs.append(
+            ("hands", (seats - 1) * NUM_CARDS, "1 for each card the others hold, seat by seat",
+             _write_hands)
+        )
+    return specs
+
+
+@lru_cache(maxsize=64)
+def field_table(rules: Rules) -> tuple[Field, ...]:
+    """Fields of the encoded vector, in order: name, place, size and meaning."""
+    table, start = [], 0
+    for name, size, meaning, write in _specs(rules):
+        table.append(Field(name, start, size, meaning, write))
+        start += size
+    return tuple(table)
+
+
+def observation_size(rules: Rules) -> int:
+    """Length of the encoded vector."""
+    return field_table(rules)[-1].stop
+
+
+def encode(
+    observation: Observation, out: NDArray[np.float32] | None = None
+) -> NDArray[np.float32]:
+    """Encode observations as vectors for networks.
+
+    Parameters
+    ----------
+    observation : Observation
+        n decisions.
+    out : (n, size) float32, optional
+        Where to write.
+
+    Returns
+    -------
+    (n, size) float32
+        Numbers in [0, 1], laid out as `field_table` says.
+    """
+    table = field_table(observation.rules)
+    if out is None:
+        out = np.empty((len(observation), table[-1].stop), np.float32)
+    for field in table:
+        field.write(observation, out[:, field.start : field.stop])
+    return out

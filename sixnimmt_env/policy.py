@@ -1,0 +1,231 @@
+"""Policies: the protocol, the simplest players, and `play`."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sixnimmt_env.cards import ROW_CAPACITY, TAKE_ROW
+from sixnimmt_env.engine import Engine
+from sixnimmt_env.observe import Observation, observe
+from sixnimmt_env.rules import Rules
+from sixnimmt_env.state import OVER, PLAY, TAKE, State
+
+Actions = NDArray[np.integer[Any]]
+
+# Costs of a card for closest gap: its gap where it fits, else one of these and more.
+_LOW: Final = 200
+_SIXTH: Final = 400
+_NO_ROW: Final = 1000
+
+
+@runtime_checkable
+class Policy(Protocol):
+    """A player: decides from what a seat may know, for any number of decisions at once."""
+
+    def act(self, observation: Observation, rng: np.random.Generator) -> Actions:
+        """Choose a legal action for each decision.
+
+        Parameters
+        ----------
+        observation : Observation
+            n decisions, from any games and seats of one set of rules.
+        rng : numpy.random.Generator
+            The only source of chance.
+
+        Returns
+        -------
+        (n,) integers
+            Actions with `observation.action_mask` 1.
+        """
+
+
+class RandomPolicy:
+    """Every legal action with equal probability."""
+
+    def act(self, observation: Observation, rng: np.random.Generator) -> Actions:
+        """See `Policy.act`."""
+        n = len(observation)
+        playing = (observation.phase == PLAY) & (observation.action_mask[:, 0] == 0)
+        pick = rng.integers(0, observation.cards_left[:, 0], n, endpoint=False) if playing.all() \
+            else rng.integers(0, np.maximum(observation.cards_left[:, 0], 1), n)
+        actions = observation.hand[np.arange(n), pick].astype(np.intp)
+        others = np.flatnonzero(~playing)
+        if others.size:
+            mask = observation.action_mask[others]
+            noise = rng.random(mask.shape)
+            actions[others] = (noise * mask + mask).argmax(axis=1)
+        return actions
+
+
+class _CardPolicy:
+    """Plays by a rule for cards; takes the row with fewest heads; drafts the lowest card."""
+
+    def act(self, observation: Observation, rng: np.random.Generator) -> Actions:
+        """See `Policy.act`."""
+        actions = np.asarray(observation.action_mask.argmax(axis=1))
+        deciding = observation.action_mask[:, 0] == 0
+        playing = (observation.phase == PLAY) & deciding
+        actions = np.where(playing, self._card(observation), actions)
+        taking = (observation.phase == TAKE) & deciding
+        return np.where(taking, TAKE_ROW + cheapest_row(observation), actions)
+
+    def _card(self, observation: Observation) -> Actions:
+        raise AssertionError  # pragma: no cover
+
+
+class LowestPolicy(_CardPolicy):
+    """Plays the lowest card in hand."""
+
+    def _card(self, observation: Observation) -> Actions:
+        return observation.hand[:, 0].astype(np.intp)
+
+
+class HighestPolicy(_CardPolicy):
+    """Plays the highest card in hand."""
+
+    def _card(self, observation: Observation) -> Actions:
+        return observation.hand.max(axis=1).astype(np.intp)
+
+
+class ClosestGapPolicy(_CardPolicy):
+    """Plays the card that comes closest after the end of a row that is not full.
+
+    If there is none, it plays its lowest low card, or else the sixth card of the row with fewest
+    heads.
+    """
+
+    def _card(self, observation: Observation) -> Actions:
+        hand = observation.hand.astype(np.int16)
+        gaps = hand[:, :, None] - observation.row_end[:, None, :].astype(np.int16)
+        gaps[gaps < 0] = _NO_ROW
+        row = gaps.argmin(axis=2)
+        gap = np.take_along_axis(gaps, row[:, :, None], axis=2)[:, :, 0]
+        full = np.take_along_axis(observation.row_len == ROW_CAPACITY, row, axis=1)
+        heads = np.take_along_axis(observation.row_heads, row, axis=1).astype(np.int16)
+        cost = np.where(full, _SIXTH + heads, gap)
+        cost = np.where(gap == _NO_ROW, _LOW + hand, cost)
+        cost[hand == 0] = _NO_ROW
+        best = cost.argmin(axis=1)
+        return observation.hand[np.arange(len(hand)), best].astype(np.intp)
+
+
+def cheapest_row(observation: Observation) -> NDArray[np.intp]:
+    """Row 0 ... R - 1 with fewest heads (ties: fewest cards, then the lowest), shape (n,)."""
+    cost = observation.row_heads.astype(np.int16) * 8 + observation.row_len
+    row: NDArray[np.intp] = cost.argmin(axis=1)
+    return row
+
+
+POLICIES: Final[dict[str, Callable[[], Policy]]] = {
+    "random": RandomPolicy,
+    "lowest": LowestPolicy,
+    "highest": HighestPolicy,
+    "closest_gap": ClosestGapPolicy,
+}
+
+
+def make_policy(policy: str | Policy) -> Policy:
+    """Make a policy of a name, of "module:Class", or take an object as it is.
+
+    Raises
+    ------
+    ValueError
+        If there is no such policy, or it has no `act`.
+    """
+    made: Any = policy
+    if isinstance(policy, str):
+        if policy in POLICIES:
+            return POLICIES[policy]()
+        module, _, name = policy.partition(":")
+        if not name:
+            raise ValueError(
+                f"policy {policy!r} is not known: choose one of {sorted(POLICIES)}, "
+                "'module:Class', or give an object with act(observation, rng)"
+            )
+        try:
+            made = getattr(importlib.import_module(module), name)()
+        except (ImportError, AttributeError) as error:
+            raise ValueError(f"policy {policy!r} cannot be made: {error}") from error
+    if not callable(getattr(made, "act", None)):
+        raise ValueError(f"policy {policy!r} has no act(observation, rng)")
+    result: Policy = made
+    return result
+
+
+@dataclass(frozen=True, slots=True)
+class PlayResult:
+    """Outcome of `play`.
+
+    Attributes
+    ----------
+    heads : (games, P) int32
+        Bull heads of each seat over the episode.
+    wins : (games, P) float64
+        Share of the win: 1 for a sole lowest total, 1/k for k that share it, else 0.
+    """
+
+    heads: NDArray[np.int32]
+    wins: NDArray[np.float64]
+
+
+def play(
+    policies: Sequence[str | Policy], rules: Rules, games: int = 1000, seed: int = 0
+) -> PlayResult:
+    """Play whole episodes, all at once.
+
+    Parameters
+    ----------
+    policies : sequence of P names or policies
+        One for each seat; the same object may hold several seats.
+    rules : Rules
+        What is played.
+    games : int
+        How many episodes: the games 0 ... games - 1 of `seed`.
+    seed : int
+        Of the deals and of all policies' chance.
+
+    Raises
+    ------
+    ValueError
+        If the number of policies is not the number of players.
+    """
+    if len(policies) != rules.num_players:
+        raise ValueError(
+            f"{len(policies)} policies for {rules.num_players} players: one for each seat is needed"
+        )
+    made: dict[str | int, Policy] = {}
+    seats = [made.setdefault(p if isinstance(p, str) else id(p), make_policy(p)) for p in policies]
+    engine = Engine(rules)
+    state = engine.reset(seed, games)
+    rng = np.random.default_rng(seed)
+    while True:
+        active = state.phase != OVER
+        if not active.any():
+            break
+        engine.step(state, choose_actions(seats, rules, state, rng), active)
+    heads = state.totals().T.copy()
+    best = heads == heads.min(axis=1, keepdims=True)
+    return PlayResult(heads, best / best.sum(axis=1, keepdims=True))
+
+
+def choose_actions(
+    seats: Sequence[Policy | None],
+    rules: Rules,
+    state: State,
+    rng: np.random.Generator,
+) -> NDArray[np.intp]:
+    """Actions (P, B) of the seats that decide; 0 for others and for seats without a policy."""
+    actions = np.zeros((rules.num_players, state.num_games), np.intp)
+    acting = state.acting()
+    for policy in dict.fromkeys(p for p in seats if p is not None):
+        mine = np.array([p is policy for p in seats])
+        seat, game = np.nonzero(acting & mine[:, None])
+        if seat.size:
+            actions[seat, game] = policy.act(observe(rules, state, seat, game), rng)
+    return actions

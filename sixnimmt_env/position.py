@@ -1,0 +1,250 @@
+"""Any position by hand: plain lists of card numbers make a playable State, and back.
+
+    >>> from sixnimmt_env.position import Position
+    >>> from sixnimmt_env.variants import make_rules
+    >>> rules = make_rules("base", num_players=2)
+    >>> state = Position(rows=[[60], [36, 37, 38], [70], [90]], hands=[[29], [62]]).state(rules)
+
+Rows are numbered from 1 and seats from 0, here as everywhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from numbers import Integral
+
+import numpy as np
+
+from sixnimmt_env.cards import BULL_HEADS, NUM_ROWS, ROW_CAPACITY
+from sixnimmt_env.rules import MAX_TARGET, Rules
+from sixnimmt_env.state import HAND, PHASE_NAMES, PILE, PLAY, TABLE, State
+
+
+class PositionError(ValueError):
+    """A position that cannot be; the message says where, what was found and what is possible.
+
+    Attributes
+    ----------
+    where : str
+        The part that is wrong, for example "row 2", "hand 0" or "scores".
+    problem : str
+        What is wrong with it.
+    """
+
+    def __init__(self, where: str, problem: str) -> None:
+        super().__init__(f"{where}: {problem}")
+        self.where = where
+        self.problem = problem
+
+
+@dataclass(slots=True)
+class Position:
+    """One game between two turns, in plain lists of card numbers.
+
+    Parameters
+    ----------
+    rows : list of list of int
+        The four rows, each of 1 to 5 cards, ascending.
+    hands : list of list of int
+        Cards of each seat in any order, equally many for all. Turns played so far follow from it:
+        `rules.hand_size` minus the size of a hand.
+    piles : list of list of int, optional
+        Cards each seat has taken in this round, in any order; nothing if left out.
+    scores : list of int, optional
+        Bull heads of each seat from earlier rounds; all 0 if left out.
+    """
+
+    rows: list[list[int]]
+    hands: list[list[int]]
+    piles: list[list[int]] | None = None
+    scores: list[int] | None = None
+
+    def check(self, rules: Rules) -> None:
+        """Raise a `PositionError` if this is no position of a game by `rules`."""
+        _check_rows(self.rows)
+        _check_hands(self.hands, rules)
+        if self.piles is not None:
+            _check_count("piles", self.piles, rules)
+        if self.scores is not None:
+            _check_scores(self.scores, rules)
+        _check_cards(self, rules)
+
+    def state(self, rules: Rules) -> State:
+        """State of one game in this position, in phase `PLAY`.
+
+        The game has no past: `played`, `row_taken` and the last turn's queue are empty, and
+        `starters` are known only where no turn has been played. If it is a match, it continues
+        as round 1 of game 0 of seed 0.
+
+        Raises
+        ------
+        PositionError
+            If this is no position of a game by `rules`.
+        """
+        return stack([self], rules)
+
+
+def stack(positions: Sequence[Position], rules: Rules) -> State:
+    """State of one game per position, in that order.
+
+    Parameters
+    ----------
+    positions : sequence of Position
+        As many as there shall be games, B.
+    rules : Rules
+        What is played.
+
+    Returns
+    -------
+    State
+        B games in phase `PLAY`.
+
+    Raises
+    ------
+    PositionError
+        If one of them is no position of a game by `rules`.
+    """
+    for position in positions:
+        position.check(rules)
+    state = State.empty(rules, len(positions))
+    state.phase[...] = PLAY
+    state.cursor[...] = rules.num_players
+    for game, position in enumerate(positions):
+        _fill(state, game, position, rules)
+    return state
+
+
+def position_of(state: State, rules: Rules, game: int = 0) -> Position:
+    """Position of one game of a State, the inverse of `Position.state`.
+
+    Hands and piles come out ascending.
+
+    Raises
+    ------
+    ValueError
+        If the game is not between two turns: over, drafting or in the middle of a turn.
+    """
+    phase = int(state.phase[game])
+    if phase != PLAY:
+        raise ValueError(
+            f"game {game} is in phase {PHASE_NAMES[phase]!r}: only a game in which all players "
+            f"choose a card (phase {PHASE_NAMES[PLAY]!r}) is a position"
+        )
+    seats = range(rules.num_players)
+    return Position(
+        rows=[[int(card) for card in row if card] for row in state.rows[..., game]],
+        hands=[[int(card) for card in hand if card] for hand in state.hand[..., game]],
+        piles=[pile_of(state, seat, game) for seat in seats],
+        scores=[int(score) for score in state.score[:, game]],
+    )
+
+
+def pile_of(state: State, seat: int, game: int = 0) -> list[int]:
+    """Cards that a seat has taken in this round, ascending."""
+    return [int(card) for card in np.flatnonzero(state.location[:, game] == PILE + seat)]
+
+
+def _check_count(name: str, lists: Sequence[object], rules: Rules) -> None:
+    if not _is_list(lists) or len(lists) != rules.num_players:
+        found = f"{len(lists)} given" if _is_list(lists) else f"found {lists!r}"
+        raise PositionError(name, f"{found}, but there are {rules.num_players} players, one each")
+
+
+def _is_list(value: object) -> bool:
+    return isinstance(value, (list, tuple, np.ndarray))
+
+
+def _check_rows(rows: Sequence[Sequence[int]]) -> None:
+    if not _is_list(rows) or len(rows) != NUM_ROWS:
+        raise PositionError("rows", f"found {rows!r}, but there are exactly {NUM_ROWS} rows")
+    for number, row in enumerate(rows, 1):
+        if not _is_list(row) or not 1 <= len(row) <= ROW_CAPACITY:
+            raise PositionError(
+                f"row {number}", f"found {row!r}, but a row is a list of 1 to {ROW_CAPACITY} cards"
+            )
+
+
+def _check_hands(hands: Sequence[Sequence[int]], rules: Rules) -> None:
+    _check_count("hands", hands, rules)
+    for seat, hand in enumerate(hands):
+        if not _is_list(hand) or not 1 <= len(hand) <= rules.hand_size:
+            raise PositionError(
+                f"hand {seat}",
+                f"found {hand!r}, but a hand is a list of 1 to {rules.hand_size} cards",
+            )
+        if len(hand) != len(hands[0]):
+            raise PositionError(
+                f"hand {seat}",
+                f"{len(hand)} cards, but hand 0 has {len(hands[0])}: all hands are equally large",
+            )
+
+
+def _check_scores(scores: Sequence[int], rules: Rules) -> None:
+    _check_count("scores", scores, rules)
+    for seat, score in enumerate(scores):
+        if not _is_whole(score) or not 0 <= score <= MAX_TARGET:
+            raise PositionError(
+                "scores", f"seat {seat} has {score!r}, but a score is a number 0 to {MAX_TARGET}"
+            )
+        if rules.target is not None and score >= rules.target:
+            raise PositionError(
+                "scores",
+                f"seat {seat} has {score}, but a total of {rules.target} has ended the match",
+            )
+
+
+def _is_whole(value: object) -> bool:
+    return isinstance(value, Integral) and not isinstance(value, bool)
+
+
+def _places(position: Position) -> Iterator[tuple[str, Sequence[int]]]:
+    for number, row in enumerate(position.rows, 1):
+        yield f"row {number}", row
+    for seat, hand in enumerate(position.hands):
+        yield f"hand {seat}", hand
+    for seat, pile in enumerate(position.piles or []):
+        yield f"pile {seat}", pile
+
+
+def _check_cards(position: Position, rules: Rules) -> None:
+    seen: dict[int, str] = {}
+    for where, cards in _places(position):
+        if not _is_list(cards):
+            raise PositionError(where, f"found {cards!r}, but it is a list of cards")
+        for card in cards:
+            if not _is_whole(card) or not 1 <= card <= rules.num_cards:
+                raise PositionError(
+                    where, f"there is no card {card!r}: the deck is 1 to {rules.num_cards}"
+                )
+            if card in seen:
+                raise PositionError(
+                    where, f"card {card} is also in {seen[card]}, but every card exists once"
+                )
+            seen[card] = where
+        if where.startswith("row") and list(cards) != sorted(cards):
+            raise PositionError(where, f"found {list(cards)}, but the cards of a row ascend")
+
+
+def _fill(state: State, game: int, position: Position, rules: Rules) -> None:
+    where = state.location[:, game]
+    for i, row in enumerate(position.rows):
+        state.rows[i, : len(row), game] = row
+        state.row_end[i, game] = row[-1]
+        state.row_len[i, game] = len(row)
+        state.row_heads[i, game] = BULL_HEADS[list(row)].sum()
+        where[list(row)] = TABLE
+    for seat, hand in enumerate(position.hands):
+        state.hand[seat, : len(hand), game] = sorted(hand)
+        where[list(hand)] = HAND + seat
+    piles = position.piles or []
+    for seat, pile in enumerate(piles):
+        if len(pile):
+            state.pile_heads[seat, game] = BULL_HEADS[list(pile)].sum()
+            where[list(pile)] = PILE + seat
+    if position.scores is not None:
+        state.score[:, game] = position.scores
+    state.turn[game] = rules.hand_size - len(position.hands[0])
+    new = state.turn[game] == 0 and (state.row_len[:, game] == 1).all()
+    if new and not any(len(pile) for pile in piles):
+        state.starters[:, game] = state.row_end[:, game]

@@ -1,0 +1,1 @@
+"""Pictures of a game. They read a State and never change it."""

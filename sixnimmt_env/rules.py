@@ -1,0 +1,141 @@
+"""Rules of a game as data: plain numbers and which decisions there are. Nothing here plays."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from numbers import Integral
+from typing import Final, Literal
+
+from sixnimmt_env.cards import NUM_CARDS, NUM_ROWS
+
+RowChoice = Literal["player", "fewest_heads"]
+Episode = Literal["round", "match"]
+
+ROW_CHOICES: Final = ("player", "fewest_heads")
+EPISODES: Final = ("round", "match")
+DEFAULT_TARGET: Final = 66
+MAX_PLAYERS: Final = 10
+MAX_ROUNDS: Final = 10_000
+MAX_TARGET: Final = 1_000_000
+
+
+class RulesError(ValueError):
+    """Rules that no game can be played by; the message says which value and why."""
+
+
+def _whole(name: str, value: object, low: int, high: int, why: str) -> None:
+    if isinstance(value, bool) or not isinstance(value, Integral) or not low <= value <= high:
+        raise RulesError(f"{name}={value!r} is not possible: {why}")
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """What is played, and until when. Checks itself when made.
+
+    Parameters
+    ----------
+    num_players : int
+        2 ... `max_players`.
+    row_choice : {"player", "fewest_heads"}
+        A low card's owner chooses the row to take ("player", the rules of the game), or always
+        takes the row with fewest heads (ties: fewest cards, then the lowest row), a
+        simplification that makes every turn a single step.
+    episode : {"round", "match"}
+        One deal played out, or rounds until the end condition.
+    target : int, optional
+        A match ends after the round in which a total reaches it; 66 unless `rounds` is given.
+    rounds : int, optional
+        A match of exactly this many rounds instead of a target.
+    num_cards : int
+        The deck is 1 ... `num_cards`.
+    hand_size : int
+        Cards in each hand at the start of a round, and turns in a round.
+    draft : bool
+        Hands are drafted from the open deck, and stay open, instead of being dealt.
+    max_players : int
+        Most players the game is meant for.
+    name : str
+        What people call the game; no code depends on it.
+
+    Raises
+    ------
+    RulesError
+        Naming the value, the rule it breaks and what would be possible.
+    """
+
+    num_players: int = 4
+    row_choice: RowChoice = "player"
+    episode: Episode = "round"
+    target: int | None = None
+    rounds: int | None = None
+    num_cards: int = NUM_CARDS
+    hand_size: int = 10
+    draft: bool = False
+    max_players: int = MAX_PLAYERS
+    name: str = "base"
+
+    def __post_init__(self) -> None:
+        _whole(
+            "num_players",
+            self.num_players,
+            2,
+            self.max_players,
+            f"{self.name} is played by 2 to {self.max_players}",
+        )
+        self._check_words()
+        self._check_end()
+        _whole("hand_size", self.hand_size, 1, 10, "a hand has 1 to 10 cards")
+        needed = self.num_players * self.hand_size + NUM_ROWS
+        _whole(
+            "num_cards",
+            self.num_cards,
+            needed,
+            NUM_CARDS,
+            f"{self.num_players} hands of {self.hand_size} and {NUM_ROWS} row starters need "
+            f"{needed} cards, and the deck has at most {NUM_CARDS}",
+        )
+        if self.draft and self.num_cards != needed:
+            raise RulesError(
+                f"num_cards={self.num_cards} is not possible: a draft leaves exactly the "
+                f"{NUM_ROWS} row starters, so it needs {needed} cards"
+            )
+
+    def _check_words(self) -> None:
+        for name, value, known in (
+            ("row_choice", self.row_choice, ROW_CHOICES),
+            ("episode", self.episode, EPISODES),
+        ):
+            if value not in known:
+                raise RulesError(f"{name}={value!r} is not known: choose one of {list(known)}")
+
+    def _check_end(self) -> None:
+        if self.episode == "round":
+            for name, value in (("target", self.target), ("rounds", self.rounds)):
+                if value is not None:
+                    raise RulesError(
+                        f"{name}={value!r} has no meaning for one round: use episode='match'"
+                    )
+            return
+        if self.target is not None and self.rounds is not None:
+            raise RulesError(
+                f"target={self.target!r} and rounds={self.rounds!r} exclude each other: "
+                "a match ends at a target or after a fixed number of rounds"
+            )
+        if self.rounds is not None:
+            _whole("rounds", self.rounds, 1, MAX_ROUNDS, f"a match has 1 to {MAX_ROUNDS} rounds")
+        else:
+            if self.target is None:
+                object.__setattr__(self, "target", DEFAULT_TARGET)
+            _whole(
+                "target", self.target, 1, MAX_TARGET, f"a match ends at 1 to {MAX_TARGET} heads"
+            )
+
+    @property
+    def num_dealt(self) -> int:
+        """Cards in play in a round: all hands and the row starters."""
+        return self.num_players * self.hand_size + NUM_ROWS
+
+    @property
+    def open_hands(self) -> bool:
+        """Whether every hand lies face up for all to see."""
+        return self.draft

@@ -1,0 +1,40 @@
+"""Registry of variants. The only folder that knows them by name.
+
+A variant is one module here with `rules(num_players, **options) -> Rules`; its docstring is its
+page in the docs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from sixnimmt_env.rules import Rules, RulesError
+from sixnimmt_env.variants import base, pro, tactics
+
+DEFAULT: Final = "base"
+VARIANTS: Final[dict[str, Callable[..., Rules]]] = {
+    module.NAME: module.rules for module in (base, tactics, pro)
+}
+
+
+def make_rules(variant: str = DEFAULT, num_players: int = 4, **options: Any) -> Rules:
+    """Rules of a variant by name.
+
+    Parameters
+    ----------
+    variant : str
+        One of `VARIANTS`.
+    num_players : int
+        How many play.
+    **options
+        `row_choice`, `episode`, `target`, `rounds`; see `Rules`.
+
+    Raises
+    ------
+    RulesError
+        For an unknown variant or rules that cannot be.
+    """
+    if variant not in VARIANTS:
+        raise RulesError(f"variant={variant!r} is not known: choose one of {sorted(VARIANTS)}")
+    return VARIANTS[variant](num_players, **options)
