@@ -111,7 +111,7 @@ def _flat(array: U8) -> tuple[U8, int]:
 
 @lru_cache(maxsize=64)
 def sorting_network(size: int) -> tuple[tuple[int, int], ...]:
-    """Comparators of Batcher's odd-even merge sort for `size` items (Knuth 5.2.2, algorithm M)."""
+    """List the comparators of Batcher's odd-even merge sort (Knuth 5.2.2, algorithm M)."""
     pairs = []
     top = 1 << max(size - 1, 0).bit_length() >> 1
     p = top

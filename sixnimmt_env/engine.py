@@ -94,9 +94,7 @@ class Engine:
         for at in range(0, lane.size, BLOCK):
             block = lane[at : at + BLOCK]
             whole = block[-1] - block[0] == block.size - 1 and bool(np.all(np.diff(block) == 1))
-            start_round(
-                self.rules, state, slice(block[0], block[-1] + 1) if whole else block
-            )
+            start_round(self.rules, state, slice(block[0], block[-1] + 1) if whole else block)
 
     def step(self, state: State, actions: ArrayLike, where: ArrayLike | None = None) -> None:
         """Carry out one decision of every seat in every game.
@@ -177,22 +175,25 @@ class Engine:
         reached: Bool = totals.max(axis=0) >= rules.target
         return reached
 
-    def refused(
-        self, state: State, actions: ArrayLike, where: ArrayLike | None = None
-    ) -> Bool:
+    def refused(self, state: State, actions: ArrayLike, where: ArrayLike | None = None) -> Bool:
         """Which of the actions `step` would refuse, shape (P, B) bool."""
         active = None if where is None else _mask(where, state.num_games)
         return self._refused(state, self._checked(state, actions), active)
 
     def _refused(self, state: State, actions: U8, active: Bool | None) -> Bool:
         if active is None and bool((state.phase == PLAY).all()):
-            return ~PLAY_PHASE.accepts(state, actions)
-        refused = actions != 0
+            wrong: Bool = ~PLAY_PHASE.accepts(state, actions)
+            return wrong
         acting = state.acting()
+        refused = actions != 0
+        refused &= ~acting
         for phase in self._phases:
-            here = acting & (state.phase == phase.code)
+            here = state.phase == phase.code
             if here.any():
-                np.copyto(refused, ~phase.accepts(state, actions), where=here)
+                wrong = ~phase.accepts(state, actions)
+                wrong &= acting
+                wrong &= here
+                refused |= wrong
         refused |= state.phase == OVER
         if active is not None:
             refused &= active

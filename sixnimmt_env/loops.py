@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from typing import Any, Final, TypeVar
+from typing import Any, Final, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,8 +27,7 @@ def _compiler() -> Callable[[F], F] | None:
         from numba import njit
     except ImportError:
         return None
-    compiler: Callable[[F], F] = njit(cache=True)
-    return compiler
+    return cast(Callable[[F], F], njit(cache=True))
 
 
 _COMPILER: Final = _compiler()
@@ -39,7 +38,8 @@ COMPILED: Final = _COMPILER is not None
 MOST_GAMES: Final = 256 if COMPILED else 6
 
 
-def _compiled(function: F) -> F:
+def compiled(function: F) -> F:
+    """Compile a function of arrays and numbers, if there is a compiler."""
     return function if _COMPILER is None else _COMPILER(function)
 
 
@@ -76,7 +76,7 @@ def take_row(state: State, row: U8, here: Bool) -> None:
 
 
 def _own(actions: U8) -> U8:
-    """The compiled code is made for one memory layout, and for arrays that can be written to."""
+    """Give the memory layout that the code is compiled for, in memory that can be written to."""
     return np.require(actions, requirements=("C", "W"))
 
 
@@ -84,7 +84,7 @@ def _everywhere(state: State) -> Bool:
     return np.ones(state.num_games, np.bool_)
 
 
-@_compiled
+@compiled
 def _commit(
     here: Bool, actions: U8, bull_heads: U8, hand: U8, location: U8, played: U8, turn: U8,
     queue: NDArray[np.uint16], placed_row: U8, placed_heads: U8, cursor: U8,
@@ -113,7 +113,7 @@ def _commit(
                     hand[seat, i, b] = hand[seat, i + 1, b] if i + 1 < size else 0
 
 
-@_compiled
+@compiled
 def _place(
     b: int, row: int, low: bool, rows: U8, row_end: U8, row_len: U8, row_heads: U8, location: U8,
     queue: NDArray[np.uint16], placed_row: U8, placed_heads: U8, pile_heads: U8, cursor: U8,
@@ -137,7 +137,7 @@ def _place(
     cursor[b] += 1
 
 
-@_compiled
+@compiled
 def _take_row(
     here: Bool, row: U8, row_taken: U8, turn: U8, rows: U8, row_end: U8, row_len: U8,
     row_heads: U8, location: U8, queue: NDArray[np.uint16], placed_row: U8, placed_heads: U8,
@@ -153,7 +153,7 @@ def _take_row(
             phase[b] = PLAY
 
 
-@_compiled
+@compiled
 def _resolve(
     choose: bool, rows: U8, row_end: U8, row_len: U8, row_heads: U8, location: U8,
     queue: NDArray[np.uint16], placed_row: U8, placed_heads: U8, pile_heads: U8, cursor: U8,

@@ -173,12 +173,13 @@ def _unseen(rules: Rules, location: U8, seats: U8) -> U8:
 def _pool(rules: Rules, location: U8) -> U8:
     if not rules.draft:
         return np.broadcast_to(_NO_CARD, location.shape)
-    return (location == POOL).view(np.uint8)
+    pool: U8 = (location == POOL).view(np.uint8)
+    return pool
 
 
 def _first(array: NDArray[Any]) -> NDArray[Any]:
     """Decisions on the first axis without moving memory."""
-    return np.moveaxis(array, -1, 0)
+    return array.T if array.ndim < 3 else array.transpose(2, 0, 1)
 
 
 def _from_seat(state: State, seat: int) -> Callable[[str], NDArray[Any]]:
@@ -282,35 +283,74 @@ def _specs(rules: Rules) -> list[_Spec]:
     specs: list[_Spec] = [
         ("hand", NUM_CARDS, "1 for each card held, by card number", _write_hand),
         ("unseen", NUM_CARDS, "1 for each card not seen in this round", _write_cards("unseen")),
-        ("rows", rows * ROW_CAPACITY, "cards of each row, oldest first, / 104",
-         _scaled("rows", NUM_CARDS)),
+        (
+            "rows",
+            rows * ROW_CAPACITY,
+            "cards of each row, oldest first, / 104",
+            _scaled("rows", NUM_CARDS),
+        ),
         ("row_end", rows, "last card of each row / 104", _scaled("row_end", NUM_CARDS)),
         ("row_len", rows, "cards in each row / 5", _scaled("row_len", ROW_CAPACITY)),
         ("row_heads", rows, "bull heads in each row / 27", _scaled("row_heads", MOST_ROW_HEADS)),
-        ("waiting", seats, "card of each seat revealed and not placed yet / 104",
-         _scaled("waiting", NUM_CARDS)),
-        ("pile_heads", seats, "bull heads each seat took in this round / 171",
-         _scaled("pile_heads", DECK_HEADS)),
-        ("cards_left", seats, "cards in each hand / hand size",
-         _scaled("cards_left", rules.hand_size)),
-        ("turn", 1, "turns completed / hand size (in a draft: picks / all picks)",
-         _scaled("turn", rules.num_players * rules.hand_size if rules.draft else rules.hand_size)),
+        (
+            "waiting",
+            seats,
+            "card of each seat revealed and not placed yet / 104",
+            _scaled("waiting", NUM_CARDS),
+        ),
+        (
+            "pile_heads",
+            seats,
+            "bull heads each seat took in this round / 171",
+            _scaled("pile_heads", DECK_HEADS),
+        ),
+        (
+            "cards_left",
+            seats,
+            "cards in each hand / hand size",
+            _scaled("cards_left", rules.hand_size),
+        ),
+        (
+            "turn",
+            1,
+            "turns completed / hand size (in a draft: picks / all picks)",
+            _scaled(
+                "turn", rules.num_players * rules.hand_size if rules.draft else rules.hand_size
+            ),
+        ),
         ("phase", 3, "one-hot: draft, play, take a row", _write_phase),
         ("decides", 1, "1 if this seat has something to decide", _write_decides),
     ]
     if rules.episode == "match":
-        most = rules.target + DECK_HEADS if rules.target else DECK_HEADS * (rules.rounds or 1)
         specs.append(
-            ("score", seats, f"bull heads of earlier rounds / {most}", _scaled("score", most))
+            (
+                "score",
+                seats,
+                f"bull heads of earlier rounds / {_most_score(rules)}",
+                _scaled("score", _most_score(rules)),
+            )
         )
     if rules.draft:
         specs.append(("pool", NUM_CARDS, "1 for each card to be drafted", _write_cards("pool")))
     if rules.open_hands:
         specs.append(
-            ("hands", (seats - 1) * NUM_CARDS, "1 for each card the others hold, seat by seat",
-             _write_hands)
+            (
+                "hands",
+                (seats - 1) * NUM_CARDS,
+                "1 for each card the others hold, seat by seat",
+                _write_hands,
+            )
         )
     return specs
+
+
+def _most_score(rules: Rules) -> int:
+    return rules.target + DECK_HEADS if rules.target else DECK_HEADS * (rules.rounds or 1)
+
+
+def score_scale(rules: Rules) -> float:
+    """Factor by which scores are encoded, 0 where there are none."""
+    return float(np.float32(1 / _most_score(rules))) if rules.episode == "match" else 0.0
 
 
 @lru_cache(maxsize=64)
@@ -328,9 +368,7 @@ def observation_size(rules: Rules) -> int:
     return field_table(rules)[-1].stop
 
 
-def encode(
-    observation: Observation, out: NDArray[np.float32] | None = None
-) -> NDArray[np.float32]:
+def encode(observation: Observation, out: NDArray[np.float32] | None = None) -> NDArray[np.float32]:
     """Encode observations as vectors for networks.
 
     Parameters

@@ -73,7 +73,8 @@ class Take:
 
     def accepts(self, state: State, actions: U8) -> Bool:
         """Any of the rows."""
-        return actions - np.uint8(TAKE_ROW) < NUM_ROWS
+        accepted: Bool = actions - np.uint8(TAKE_ROW) < NUM_ROWS
+        return accepted
 
     def lowest(self, state: State) -> U8:
         """Row 1."""
@@ -103,7 +104,8 @@ class Draft:
         """Cards that still lie in the pool."""
         index = np.minimum(actions, np.uint8(state.location.shape[0] - 1))
         found: Bool = np.take_along_axis(state.location, index, axis=0) == POOL
-        return found & (actions == index)
+        found &= actions == index
+        return found
 
     def lowest(self, state: State) -> U8:
         """Lowest card in the pool."""
@@ -120,7 +122,7 @@ class Draft:
         lane = np.arange(state.num_games) if here is None else np.flatnonzero(here)
         seat = state.actor[lane]
         card = actions[seat, lane]
-        players, size = state.hand.shape[:2]
+        players = state.num_players
         state.location[card, lane] = HAND + seat
         state.drafted[seat, state.turn[lane] // players, lane] = card
         hand = state.hand[seat, :, lane]
@@ -144,7 +146,7 @@ TAKE_PHASE: Final = Take()
 
 @lru_cache(maxsize=64)
 def phases_of(rules: Rules) -> tuple[Phase, ...]:
-    """The kinds of decision that these rules know."""
+    """List the kinds of decision that these rules know."""
     phases: list[Phase] = [PLAY_PHASE]
     if rules.row_choice == "player":
         phases.insert(0, TAKE_PHASE)

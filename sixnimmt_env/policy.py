@@ -18,6 +18,9 @@ from sixnimmt_env.state import OVER, PLAY, TAKE, State
 
 Actions = NDArray[np.integer[Any]]
 
+# With more games than this, a call for each seat: slices of a seat cost less than gathers.
+ONE_CALL: Final = 256
+
 # Costs of a card for closest gap: its gap where it fits, else one of these and more.
 _LOW: Final = 200
 _SIXTH: Final = 400
@@ -52,8 +55,7 @@ class RandomPolicy:
         """See `Policy.act`."""
         n = len(observation)
         playing = (observation.phase == PLAY) & (observation.action_mask[:, 0] == 0)
-        pick = rng.integers(0, observation.cards_left[:, 0], n, endpoint=False) if playing.all() \
-            else rng.integers(0, np.maximum(observation.cards_left[:, 0], 1), n)
+        pick = rng.integers(0, np.maximum(observation.cards_left[:, 0], 1), n)
         actions = observation.hand[np.arange(n), pick].astype(np.intp)
         others = np.flatnonzero(~playing)
         if others.size:
@@ -83,14 +85,16 @@ class LowestPolicy(_CardPolicy):
     """Plays the lowest card in hand."""
 
     def _card(self, observation: Observation) -> Actions:
-        return observation.hand[:, 0].astype(np.intp)
+        lowest: Actions = observation.hand[:, 0].astype(np.intp)
+        return lowest
 
 
 class HighestPolicy(_CardPolicy):
     """Plays the highest card in hand."""
 
     def _card(self, observation: Observation) -> Actions:
-        return observation.hand.max(axis=1).astype(np.intp)
+        highest: Actions = observation.hand.max(axis=1).astype(np.intp)
+        return highest
 
 
 class ClosestGapPolicy(_CardPolicy):
@@ -112,7 +116,8 @@ class ClosestGapPolicy(_CardPolicy):
         cost = np.where(gap == _NO_ROW, _LOW + hand, cost)
         cost[hand == 0] = _NO_ROW
         best = cost.argmin(axis=1)
-        return observation.hand[np.arange(len(hand)), best].astype(np.intp)
+        chosen: Actions = observation.hand[np.arange(len(hand)), best].astype(np.intp)
+        return chosen
 
 
 def cheapest_row(observation: Observation) -> NDArray[np.intp]:
@@ -225,7 +230,27 @@ def choose_actions(
     acting = state.acting()
     for policy in dict.fromkeys(p for p in seats if p is not None):
         mine = np.array([p is policy for p in seats])
-        seat, game = np.nonzero(acting & mine[:, None])
-        if seat.size:
-            actions[seat, game] = policy.act(observe(rules, state, seat, game), rng)
+        let_act(policy, rules, state, acting & mine[:, None], actions, rng)
     return actions
+
+
+def let_act(
+    policy: Policy,
+    rules: Rules,
+    state: State,
+    deciding: NDArray[np.bool_],
+    actions: NDArray[Any],
+    rng: np.random.Generator,
+) -> None:
+    """Write a policy's choices into `actions` (P, B) where `deciding` (P, B) is set."""
+    if state.num_games <= ONE_CALL:
+        seats, games = np.nonzero(deciding)
+        if seats.size:
+            actions[seats, games] = policy.act(observe(rules, state, seats, games), rng)
+        return
+    for seat in range(rules.num_players):
+        lane = np.flatnonzero(deciding[seat])
+        if lane.size:
+            everywhere = lane.size == state.num_games
+            seen = observe(rules, state, seat, None if everywhere else lane)
+            actions[seat, lane] = policy.act(seen, rng)

@@ -24,7 +24,7 @@ class RulesError(ValueError):
 
 
 def _whole(name: str, value: object, low: int, high: int, why: str) -> None:
-    if isinstance(value, bool) or not isinstance(value, Integral) or not low <= value <= high:
+    if isinstance(value, bool) or not isinstance(value, Integral) or not low <= int(value) <= high:
         raise RulesError(f"{name}={value!r} is not possible: {why}")
 
 
@@ -126,9 +126,7 @@ class Rules:
         else:
             if self.target is None:
                 object.__setattr__(self, "target", DEFAULT_TARGET)
-            _whole(
-                "target", self.target, 1, MAX_TARGET, f"a match ends at 1 to {MAX_TARGET} heads"
-            )
+            _whole("target", self.target, 1, MAX_TARGET, f"a match ends at 1 to {MAX_TARGET} heads")
 
     @property
     def num_dealt(self) -> int:

@@ -49,7 +49,7 @@ def lane_zeros(shape: tuple[int, ...], dtype: DTypeLike) -> NDArray[Any]:
 
 
 def lane_copy(array: NDArray[Any]) -> NDArray[Any]:
-    """A copy with padded rows."""
+    """Copy an array, with padded rows."""
     copy = lane_zeros(array.shape, array.dtype)
     copy[...] = array
     return copy
@@ -201,14 +201,15 @@ class State:
     @property
     def nbytes_per_game(self) -> float:
         """Bytes of State that one game takes, padding left out."""
-        return sum(getattr(self, f).nbytes for f in FIELDS) / max(self.num_games, 1)
+        size: int = sum(getattr(self, f).nbytes for f in FIELDS)
+        return size / max(self.num_games, 1)
 
     def view(self, games: slice) -> State:
-        """The same memory, some of the games: what changes in one changes in the other."""
+        """Give some of the games in the same memory: what changes here changes there."""
         return State(*[getattr(self, f)[..., games] for f in FIELDS])
 
     def take(self, index: Any) -> State:
-        """Copies of the games in `index` (integers or a boolean mask), in that order."""
+        """Copy the games in `index` (integers or a boolean mask), in that order."""
         games = np.arange(self.num_games)[index].reshape(-1)
         taken = State(*[_like(getattr(self, f), games.size) for f in FIELDS])
         for f in FIELDS:
@@ -216,7 +217,7 @@ class State:
         return taken
 
     def copy(self) -> State:
-        """An independent copy of all games."""
+        """Copy all games."""
         return self.take(slice(None))
 
     def put(self, games: Index, other: State) -> None:
@@ -232,7 +233,8 @@ class State:
         """Which seats have something to decide, shape (P, B)."""
         seats = np.arange(self.num_players, dtype=np.uint8)[:, None]
         alone = (self.phase == TAKE) | (self.phase == DRAFT)
-        return (self.phase == PLAY) | (alone & (self.actor == seats))
+        acting: NDArray[np.bool_] = (self.phase == PLAY) | (alone & (self.actor == seats))
+        return acting
 
 
 FIELDS: Final = tuple(f.name for f in fields(State))

@@ -12,10 +12,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from sixnimmt_env.cards import NUM_ACTIONS
 from sixnimmt_env.dealing import LEARNER_SEAT, random_seat
+from sixnimmt_env.encoding_loops import observe_encoded
 from sixnimmt_env.engine import Engine
 from sixnimmt_env.envs.options import Options, replace_illegal, seat_rewards
-from sixnimmt_env.observe import encode, observation_size, observe
-from sixnimmt_env.policy import Policy, make_policy
+from sixnimmt_env.policy import Policy, let_act, make_policy
 from sixnimmt_env.state import OVER, State
 
 Bool = NDArray[np.bool_]
@@ -229,10 +229,8 @@ class SeatBatch:
         if where is not None:
             acting &= where
         for number, policy in enumerate(self.policies):
-            seats, games = np.nonzero(acting & (self._owner == number))
-            if seats.size:
-                seen = observe(self.rules, self.state, seats, games)
-                joint[seats, games] = policy.act(seen, self.rng)
+            deciding = acting & (self._owner == number)
+            let_act(policy, self.rules, self.state, deciding, joint, self.rng)
 
     def _until_learners(self, where: Bool) -> None:
         """Let opponents act where they alone decide, until learners do or the game is over."""
@@ -247,19 +245,8 @@ class SeatBatch:
 
     def view(self, envs: Lanes | None = None) -> View:
         """Observe from all envs, or from those in `envs`; new arrays."""
-        if self.random_seat or envs is not None:
-            envs = np.arange(self.num_envs) if envs is None else envs
-            seen = observe(self.rules, self.state, self.seat[envs], self.game[envs])
-            return View(encode(seen), np.ascontiguousarray(seen.action_mask))
-        view = View(
-            np.empty((self.num_envs, observation_size(self.rules)), np.float32),
-            np.empty((self.num_envs, NUM_ACTIONS), np.int8),
-        )
-        for at in range(0, self.num_envs, self.num_games):
-            seen = observe(self.rules, self.state, int(self.seat[at]))
-            encode(seen, view.observation[at : at + self.num_games])
-            view.action_mask[at : at + self.num_games] = seen.action_mask
-        return view
+        envs = np.arange(self.num_envs) if envs is None else envs
+        return View(*observe_encoded(self.rules, self.state, self.seat[envs], self.game[envs]))
 
     def heads(self) -> NDArray[np.int64]:
         """Bull heads each env has taken in the episode, shape (n,)."""

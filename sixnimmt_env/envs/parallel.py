@@ -12,6 +12,7 @@ from pettingzoo.utils import wrappers
 from pettingzoo.utils.conversions import parallel_to_aec
 
 from sixnimmt_env.cards import NUM_CARDS
+from sixnimmt_env.encoding_loops import observe_encoded
 from sixnimmt_env.engine import Engine
 from sixnimmt_env.envs.options import (
     RENDER_MODES,
@@ -232,9 +233,7 @@ class SixNimmtParallelEnv(ParallelEnv[str, dict[str, Any], Any]):
             rewards -= self.options.illegal_penalty * replaced
 
     def _observe(self, state: State) -> Observations:
-        seen = observe(self.rules, state, self._seats, self._lane)
-        vectors = encode(seen)
-        masks = np.ascontiguousarray(seen.action_mask)
+        vectors, masks = observe_encoded(self.rules, state, self._seats, self._lane)
         return {
             agent: {"observation": vector, "action_mask": mask}
             for agent, vector, mask in zip(self.possible_agents, vectors, masks, strict=True)
