@@ -79,7 +79,7 @@ def measure(
 
 
 def _run(steps: Steps, seconds: float) -> tuple[int, float, float]:
-    """Step until `seconds` are spent, at least two rounds; dealing has its share in whole rounds."""
+    """Step until `seconds` are spent: at least two rounds, and whole ones, each with its deal."""
     decisions, spent, choosing, made_steps = 0, 0.0, 0.0, 0
     while spent < seconds or made_steps < 2 * TURNS or made_steps % TURNS:
         made, time, chose = next(steps)
@@ -160,19 +160,26 @@ def random_legal(mask: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     return (ranks >= wanted[:, None]).argmax(axis=1)
 
 
-def vector_env(games: int, players: int, row_choice: str, **options: Any) -> Steps:
-    """Gymnasium vector env: flat float32 observations, masks, rewards and autoreset."""
+def vector_env(games: int, players: int, row_choice: str, self_play: bool) -> Steps:
+    """Gymnasium vector env: flat float32 vectors with masks, rewards and autoreset."""
     from sixnimmt_env.envs.vector import SixNimmtVectorEnv
 
     rng = np.random.default_rng(1)
-    env = SixNimmtVectorEnv(num_envs=games, num_players=players, row_choice=row_choice, **options)
-    _, info = env.reset(seed=1)
+    env = SixNimmtVectorEnv(
+        num_envs=games * players if self_play else games,
+        self_play=self_play,
+        opponents="random",
+        autoreset_mode="SameStep",
+        num_players=players,
+        row_choice=row_choice,
+    )
+    observations, _ = env.reset(seed=1)
     while True:
-        mask = info["action_mask"]
-        actions = random_legal(mask, rng)
+        masks = observations["action_mask"]
+        actions = random_legal(masks, rng)
         start = process_time()
-        _, _, _, _, info = env.step(actions)
-        yield int(np.count_nonzero(mask[:, 0] == 0)), process_time() - start, 0.0
+        observations, _, _, _, _ = env.step(actions)
+        yield int(np.count_nonzero(masks[:, 0] == 0)), process_time() - start, 0.0
 
 
 def sb3_env(games: int, players: int, row_choice: str) -> Steps:
@@ -185,12 +192,14 @@ def sb3_env(games: int, players: int, row_choice: str) -> Steps:
     )
     env.seed(1)
     env.reset()
+    masks = env.action_masks()
     while True:
-        mask = env.action_masks()
-        actions = random_legal(mask, rng)
+        decisions = int(np.count_nonzero(~masks[:, 0]))
+        actions = random_legal(masks, rng)
         start = process_time()
         env.step(actions)
-        yield int(np.count_nonzero(mask[:, 0] == 0)), process_time() - start, 0.0
+        masks = env.action_masks()
+        yield decisions, process_time() - start, 0.0
 
 
 def parallel_env(games: int, players: int, row_choice: str) -> Steps:

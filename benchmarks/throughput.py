@@ -4,8 +4,9 @@
 
 Everything runs in one thread and is timed by `time.process_time`: best and median of several
 repeats of random legal play. The engine's time includes dealing and, unless said otherwise,
-choosing the actions; for the faces only `step` (and `reset`) is timed. Results go to
-`throughput.json` and `throughput.png` in the output folder.
+choosing the actions; for the faces only `step`, the action masks and `reset` are timed, and only
+the learners' decisions count. Results go to `throughput.json` and `throughput.png` in the output
+folder.
 """
 
 from __future__ import annotations
@@ -58,7 +59,7 @@ def face_results(effort: m.Effort) -> Iterator[m.Result]:
     """Vector env and SB3 VecEnv."""
     faces = [
         (VECTOR_SELF, m.vector_env, 4096, {"self_play": True}),
-        (VECTOR_RANDOM, m.vector_env, 4096, {"opponents": "random"}),
+        (VECTOR_RANDOM, m.vector_env, 4096, {"self_play": False}),
     ]
     if HAVE_SB3:
         faces.append((SB3, m.sb3_env, 1024, {}))

@@ -20,11 +20,14 @@ HEAD = """\
 
 An `Observation` is a record of arrays whose first axis counts decisions. It holds what the deciding
 seat may lawfully know, with a perfect memory of public facts, and nothing else: no other hand
-(except in Pro, where hands are public) and no card out of play. Everything is from that seat's view:
-players are itself first, then clockwise.
+(except in Pro, where hands are public) and no card out of play. Everything is from that seat's
+view: players are itself first, then clockwise.
 
 `encode(observation)` turns it into one `float32` vector in [0, 1] per decision, which the vector
-and Stable-Baselines3 environments hand out.
+and Stable-Baselines3 environments hand out. The vector leaves out who played what in which turn;
+the record has it, for policies that want more.
+
+n decisions, P players, R = 4 rows of at most C = 5 cards, H = 10 cards in a full hand.
 """
 
 

@@ -1,6 +1,6 @@
 """Draw docs/images/table.png, the picture of the README, from a game in progress.
 
-    python -m docs.picture
+python -m docs.picture
 """
 
 from __future__ import annotations
@@ -51,7 +51,9 @@ def draw(state: State) -> Figure:
             number = int(state.rows[row, slot, 0])
             _card(axes, 1.6 + 1.15 * slot, y, number)
         heads = int(state.row_heads[row, 0])
-        axes.text(7.0, y, f"{heads} heads", color="white", va="center", fontsize=9)
+        axes.text(
+            7.0, y, f"{heads} head{'s' * (heads != 1)}", color="white", va="center", fontsize=9
+        )
     axes.text(9.2, -0.45, "pile", color="white", va="center", weight="bold")
     for seat, heads in enumerate(state.pile_heads[:, 0].tolist()):
         line = f"player {seat}   {heads} heads"
@@ -69,9 +71,7 @@ def _card(axes, x: float, y: float, number: int) -> None:
         empty = FancyBboxPatch((x - 0.46, y - 0.52), 0.92, 1.04, fc="none", ec="#5d9479", **box)
         axes.add_patch(empty)
         return
-    axes.add_patch(
-        FancyBboxPatch((x - 0.46, y - 0.52), 0.92, 1.04, fc=FACES[heads], ec=INK, **box)
-    )
+    axes.add_patch(FancyBboxPatch((x - 0.46, y - 0.52), 0.92, 1.04, fc=FACES[heads], ec=INK, **box))
     axes.text(x, y + 0.12, str(number), ha="center", va="center", fontsize=15, color=INK)
     axes.text(x, y - 0.32, "●" * heads, ha="center", va="center", fontsize=5, color="#b3243f")
 

@@ -214,12 +214,12 @@ class SeatBatch:
         return acts
 
     def _replace(self, joint: NDArray[np.int64], where: Bool | None) -> Bool | None:
+        """Replace the learners' illegal actions in place, if so wished; which, shape (n,)."""
         if self.options.illegal_action == "raise":
-            return None  # the engine refuses the whole step
-        trial = joint.copy()
-        replaced = replace_illegal(self.engine, self.state, trial, where)
+            return None
+        # Opponents have not acted yet: what is put at their seats is overwritten when they do.
+        replaced = replace_illegal(self.engine, self.state, joint, where)
         mine: Bool = replaced[self.seat, self.game]
-        joint[self.seat, self.game] = trial[self.seat, self.game]
         return mine
 
     def _opponents_act(self, joint: NDArray[np.int64], where: Bool | None) -> None:

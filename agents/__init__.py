@@ -1,0 +1,1 @@
+"""Players built on `sixnimmt_env`; run from the checkout, not installed."""
