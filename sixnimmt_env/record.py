@@ -46,8 +46,7 @@ class Turn:
     cards : tuple of int
         Card of every seat, in seat order.
     row : int
-        Row 1 to 4 that the low card took; 0 if there was no low card or its owner has not
-        chosen yet.
+        Row 1 to 4 that a player chose for the low card; 0 if nobody has chosen one.
     """
 
     cards: tuple[int, ...]
@@ -178,18 +177,16 @@ def record_of(state: State, rules: Rules, game: int = 0) -> Record:
     Parameters
     ----------
     state : State
-        Games by `rules`; in a match, the round being played (or the last one) is recorded, with
-        the scores before it.
+        Games by `rules`.
     rules : Rules
-        Rules of the games; those of a match are fine.
+        In a match, the round being played or the last one is recorded.
     game : int
         Which game.
 
     Raises
     ------
     ValueError
-        If the game was set by hand in the middle of a round, so that its beginning is unknown,
-        or if the rules are those of no registered variant.
+        If the game was set by hand in mid-round or the rules are of no registered variant.
     """
     phase = int(state.phase[game])
     turns = 0 if phase == DRAFT else int(state.turn[game]) + (phase == TAKE)

@@ -128,7 +128,7 @@ class ReferenceGame:
             "hands": [_padded(hand, 10) for hand in game.hands],
             "totals": game.heads,
             "location": _locations(
-                (waiting + sum(game.rows, []), TABLE),
+                ([*waiting, *(card for row in game.rows for card in row)], TABLE),
                 *_owned(game.hands, HAND),
                 *_owned(game.piles, PILE),
             ),
@@ -143,7 +143,7 @@ class ReferenceGame:
 def facts_of(state: State, game: int) -> dict[str, Any]:
     """One game of a State in plain lists."""
     phase = int(state.phase[game])
-    turn_known = state.played[0, 0, game] > 0
+    turn_known = state.played[0, :, game].any()
     placements = zip(
         state.queue[:, game].tolist(),
         state.placed_row[:, game].tolist(),

@@ -24,9 +24,7 @@ def test_enough_rounds_are_compared() -> None:
 
 @pytest.mark.parametrize("rules", RULES, ids=name_of)
 @pytest.mark.parametrize(("size", "batches", "compared"), BATCHES)
-def test_engine_agrees_with_reference(
-    rules: Rules, size: int, batches: int, compared: int
-) -> None:
+def test_engine_agrees_with_reference(rules: Rules, size: int, batches: int, compared: int) -> None:
     for seed in range(batches):
         compare_batch(rules, size, seed, compared)
 

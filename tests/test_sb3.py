@@ -1,5 +1,7 @@
 """The Stable-Baselines3 face: spaces, infos, wrappers, rewards and a short training run."""
 
+# ruff: noqa: E402  (the imports follow the skip)
+
 import numpy as np
 import pytest
 
@@ -147,7 +149,7 @@ def test_illegal_action(mode):
     env.seed(0)
     env.reset()
     if mode == "raise":
-        with pytest.raises(IllegalActionError, match="player_0 in game 1.*MaskablePPO"):
+        with pytest.raises(IllegalActionError, match=r"player_0 in game 1.*MaskablePPO"):
             env.step(lowest_legal(env) * [1, 0])
         return
     actions = lowest_legal(env) * [1, 0]

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from gymnasium.utils.env_checker import check_env
 
-import sixnimmt_env  # noqa: F401  registers the environment
+import sixnimmt_env
 from sixnimmt_env import make_rules, play, sixnimmt_v0
 from sixnimmt_env.engine import IllegalActionError
 from sixnimmt_env.envs.options import REWARDS
@@ -72,7 +72,7 @@ def test_opponents_play_the_same_round_as_in_play(options):
             seen = sixnimmt_env.observe(env.rules, env.game, 0)
             action = int(policy.act(seen, env.np_random)[0])
             assert observation["action_mask"][action]
-            observation, _, over, _, info = env.step(action)
+            observation, _, over, _, _ = env.step(action)
         assert env.game.totals()[:, 0].tolist() == result.heads[game].tolist()
 
 

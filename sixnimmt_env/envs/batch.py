@@ -214,13 +214,11 @@ class SeatBatch:
         return acts
 
     def _replace(self, joint: NDArray[np.int64], where: Bool | None) -> Bool | None:
-        """Replace the learners' illegal actions in place, if so wished; which, shape (n,)."""
         if self.options.illegal_action == "raise":
             return None
         # Opponents have not acted yet: what is put at their seats is overwritten when they do.
-        replaced = replace_illegal(self.engine, self.state, joint, where)
-        mine: Bool = replaced[self.seat, self.game]
-        return mine
+        refused = replace_illegal(self.engine, self.state, joint, where)
+        return np.asarray(refused[self.seat, self.game], np.bool_)
 
     def _opponents_act(self, joint: NDArray[np.int64], where: Bool | None) -> None:
         if not self.policies:

@@ -90,7 +90,7 @@ class _Table:
         for number, row in enumerate(self.state.rows[..., 0], 1):
             cards = [int(card) for card in row if card]
             gap = "     " * (ROW_CAPACITY - len(cards))
-            heads = _heads(int(self.state.row_heads[number - 1, 0])).rjust(8)
+            heads = f"{_heads(int(self.state.row_heads[number - 1, 0]), 3):<9}"
             note = {ROW_CAPACITY: "full, the next card takes it", ROW_CAPACITY - 1: "room for one"}
             mark = "!" if len(cards) == ROW_CAPACITY else " "
             line = f"{mark} row {number}  {self._cards(cards)}{gap}  {heads}"
@@ -175,5 +175,5 @@ class _Table:
         return f"\x1b[{code}m{text}\x1b[0m" if self.colour and code else text
 
 
-def _heads(number: int) -> str:
-    return f"{number} head" if number == 1 else f"{number} heads"
+def _heads(number: int, width: int = 0) -> str:
+    return f"{number:{width}} head" if number == 1 else f"{number:{width}} heads"
