@@ -1,1 +1,1 @@
-"""Players built on `sixnimmt_env`; run from the checkout, not installed."""
+"""Players built on the environment: learned policies; later heuristics and search."""

@@ -1,104 +1,106 @@
-"""A network trained with Stable-Baselines3 as a `Policy`."""
+"""Saved networks as policies."""
 
 from __future__ import annotations
 
-import json
-import zipfile
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 from sb3_contrib import MaskablePPO
 
-from sixnimmt_env.observe import Observation, encode, observation_size
+from sixnimmt_env.encoding import encode, observation_size
+from sixnimmt_env.observe import Observation
+from sixnimmt_env.policy import Policy, make_policy
 from sixnimmt_env.rules import Rules
 
 
 class SB3Policy:
-    """Plays what a MaskablePPO model says.
+    """A MaskablePPO model as a policy.
 
     Parameters
     ----------
     model : MaskablePPO
-        Trained on encoded observations of `rules`.
-    rules : Rules
-        What it was trained to play.
-    deterministic : bool
-        Play the most likely action; otherwise draw from the policy.
+        Trained on encoded observations. Its attribute `rules`, if there, says on which game;
+        without it only the length of the observation is checked.
+    greedy : bool
+        Choose the most probable action, or draw one from the model's distribution.
     """
 
-    def __init__(self, model: MaskablePPO, rules: Rules, deterministic: bool = True) -> None:
-        size = observation_size(rules)
-        if model.observation_space.shape != (size,):
-            raise ValueError(
-                f"the model takes observations {model.observation_space.shape}, but those of "
-                f"{rules.name} with {rules.num_players} players are ({size},): give the rules it "
-                "was trained for"
-            )
+    def __init__(self, model: MaskablePPO, greedy: bool = True) -> None:
         self.model = model
-        self.rules = rules
-        self.deterministic = deterministic
+        self.greedy = greedy
 
     @classmethod
-    def load(cls, path: str | Path, rules: Rules | None = None) -> SB3Policy:
-        """Load a policy that `training.ppo` saved.
-
-        Parameters
-        ----------
-        path : path
-            `policy.zip` of a run, or the run folder.
-        rules : Rules, optional
-            Read from the `config.json` beside the file unless given.
+    def load(cls, path: str | Path, greedy: bool = True) -> SB3Policy:
+        """Load a file that `MaskablePPO.save` wrote. Only load files that you trust.
 
         Raises
         ------
-        FileNotFoundError, ValueError
-            If there is no such file, it is no model, or the rules do not fit it.
+        FileNotFoundError
+            If there is no such file.
+        ValueError
+            If the file is no such model.
         """
-        path = Path(path)
-        path = path / "policy.zip" if path.is_dir() else path
-        if not path.exists():
-            raise FileNotFoundError(f"no trained policy at {path}")
-        if rules is None:
-            from training.config import Config
-
-            config = path.parent / "config.json"
-            if not config.exists():
-                raise FileNotFoundError(f"no {config} beside {path}: give the rules by hand")
-            rules = Config(**json.loads(config.read_text())["config"]).rules()
+        if not Path(path).is_file():
+            raise FileNotFoundError(f"there is no policy file {path}")
         try:
-            model = MaskablePPO.load(path, device="cpu")
-        except (zipfile.BadZipFile, KeyError, EOFError, ValueError) as error:
-            raise ValueError(f"{path} is not a saved model: {error}") from error
-        return cls(model, rules)
+            # A rollout buffer is made on loading; nothing is collected, so one step will do.
+            model = MaskablePPO.load(path, device="cpu", n_steps=1, n_envs=1)
+        except Exception as error:
+            raise ValueError(f"{path} is not a saved MaskablePPO model: {error}") from error
+        return cls(model, greedy)
 
-    def act(self, observation: Observation, rng: np.random.Generator) -> NDArray[Any]:
-        """See `sixnimmt_env.policy.Policy.act`."""
-        if observation.rules != self.rules and (
-            observation_size(observation.rules) != observation_size(self.rules)
-            or observation.rules.name != self.rules.name
-        ):
+    def act(self, observation: Observation, rng: np.random.Generator) -> NDArray[np.intp]:
+        """See `sixnimmt_env.policy.Policy.act`.
+
+        Raises
+        ------
+        ValueError
+            If the model was trained for other rules.
+        """
+        self._check(observation.rules)
+        policy = self.model.policy
+        policy.set_training_mode(False)
+        with torch.inference_mode():
+            vectors = torch.as_tensor(encode(observation), device=self.model.device)
+            chances = policy.get_distribution(vectors, observation.action_mask).distribution
+            logits = chances.logits.cpu().numpy()
+        if not self.greedy:
+            logits = logits + rng.gumbel(size=logits.shape)  # its argmax is a draw
+        actions: NDArray[np.intp] = logits.argmax(axis=1)
+        return actions
+
+    def _check(self, rules: Rules) -> None:
+        size, needed = self.model.observation_space.shape[0], observation_size(rules)
+        trained: Rules | None = getattr(self.model, "rules", None)
+        if size != needed:
             raise ValueError(
-                f"this policy was trained for {self.rules.name} with {self.rules.num_players} "
-                f"players, not for {observation.rules.name} with {observation.rules.num_players}"
+                f"this model was trained on observations of {size} numbers{_of(trained)}, but "
+                f"{_name(rules)} has {needed}: use a model trained for the same rules"
             )
-        mask = observation.action_mask
-        if self.deterministic:
-            actions, _ = self.model.predict(
-                encode(observation), action_masks=mask, deterministic=True
+        # A player who can choose a row can also go without.
+        fits = trained is None or rules in (trained, replace(trained, row_choice="fewest_heads"))
+        if not fits:
+            raise ValueError(
+                f"this model was trained for {_name(trained)} and cannot play {_name(rules)}: "
+                "use a model trained for the same rules"
             )
-            return np.asarray(actions)
-        return self._draw(encode(observation), mask, rng)
 
-    def _draw(
-        self, vectors: NDArray[np.float32], mask: NDArray[np.int8], rng: np.random.Generator
-    ) -> NDArray[Any]:
-        import torch
 
-        with torch.no_grad():
-            tensor, _ = self.model.policy.obs_to_tensor(vectors)
-            logits = self.model.policy.get_distribution(tensor, mask).distribution.logits
-        # Gumbel-max, so that chance comes from `rng` alone.
-        noise = rng.gumbel(size=mask.shape)
-        return np.where(mask == 1, logits.numpy() + noise, -np.inf).argmax(axis=1)
+def _of(rules: Rules | None) -> str:
+    return "" if rules is None else f" of {_name(rules)}"
+
+
+def _name(rules: Any) -> str:
+    return (
+        f"{rules.name} with {rules.num_players} players, row_choice={rules.row_choice!r}, "
+        f"episode={rules.episode!r}"
+    )
+
+
+def load_policy(name: str | Path) -> Policy:
+    """Make a policy of a file "….zip", of a name or of "module:Class"."""
+    return SB3Policy.load(name) if str(name).endswith(".zip") else make_policy(str(name))

@@ -1,8 +1,10 @@
 """What is measured: decisions per CPU-second of each face of the engine.
 
 A decision is one seat choosing among its legal actions; a forced pass is none. Each case is a
-generator that plays random legal games without end and yields, after every step, the decisions
-made in it, the CPU-seconds it took and those of them that went into choosing the actions.
+generator that plays random legal games without end and yields, after every block of whole rounds,
+the decisions made in it, the CPU-seconds it took and those of them that went into choosing the
+actions. Reading the CPU clock takes time itself, so it is read once per block: the faces first play
+a block to find random legal actions, then play the same games again against the clock.
 """
 
 from __future__ import annotations
@@ -11,7 +13,7 @@ import random
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from statistics import median
-from time import process_time
+from time import perf_counter, process_time
 from typing import Any
 
 import numpy as np
@@ -22,7 +24,7 @@ from sixnimmt_env.state import OVER, PLAY, TAKE, State
 from sixnimmt_env.variants import make_rules
 from tests.reference import random_round
 
-Steps = Iterator[tuple[int, float, float]]
+Blocks = Iterator[tuple[int, float, float]]
 TURNS = 10  # in a round
 
 
@@ -53,7 +55,7 @@ class Effort:
 
 def measure(
     what: str,
-    case: Callable[..., Steps],
+    case: Callable[..., Blocks],
     effort: Effort,
     *,
     row_choice: str = "fewest_heads",
@@ -62,9 +64,9 @@ def measure(
     **options: Any,
 ) -> Result:
     """Run a case; the first round of it only warms up."""
-    steps = case(games=games, players=players, row_choice=row_choice, **options)
-    _run(steps, 0.0)
-    runs = [_run(steps, effort.seconds) for _ in range(effort.repeats)]
+    blocks = case(games=games, players=players, row_choice=row_choice, **options)
+    _run(blocks, 0.0)
+    runs = [_run(blocks, effort.seconds) for _ in range(effort.repeats)]
     rates = [count / seconds for count, seconds, _ in runs]
     engine_only = [count / (seconds - choosing) for count, seconds, choosing in runs if choosing]
     return Result(
@@ -78,13 +80,12 @@ def measure(
     )
 
 
-def _run(steps: Steps, seconds: float) -> tuple[int, float, float]:
-    """Step until `seconds` are spent: at least two rounds, and whole ones, each with its deal."""
-    decisions, spent, choosing, made_steps = 0, 0.0, 0.0, 0
-    while spent < seconds or made_steps < 2 * TURNS or made_steps % TURNS:
-        made, time, chose = next(steps)
+def _run(blocks: Blocks, seconds: float) -> tuple[int, float, float]:
+    """Blocks until `seconds` are spent, at least one."""
+    decisions, spent, choosing = 0, 0.0, 0.0
+    while spent <= seconds:
+        made, time, chose = next(blocks)
         decisions, spent, choosing = decisions + made, spent + time, choosing + chose
-        made_steps += 1
     return decisions, spent, choosing
 
 
@@ -112,7 +113,7 @@ class Chooser:
         return actions, players * int(np.count_nonzero(playing)) + takers.size
 
 
-def engine_alone(games: int, players: int, row_choice: str) -> Steps:
+def engine_alone(games: int, players: int, row_choice: str) -> Blocks:
     """The engine with dealing; finished games start anew at once."""
     engine = Engine(make_rules(num_players=players, row_choice=row_choice))
     choose = Chooser(seed=1)
@@ -121,18 +122,27 @@ def engine_alone(games: int, players: int, row_choice: str) -> Steps:
         _spread(engine, state, choose)
     next_id = games
     while True:
-        start = process_time()
-        over = np.flatnonzero(state.phase == OVER)
-        if over.size == games:
-            state = engine.reset(seed=1, games=np.arange(next_id, next_id + games))
-        elif over.size:
-            engine.restart(state, over, 1, np.arange(next_id, next_id + over.size))
-        next_id += over.size
-        chosen_from = process_time()
-        actions, decisions = choose(state)
-        chosen = process_time()
-        engine.step(state, actions)
-        yield decisions, process_time() - start, chosen - chosen_from
+        decisions, choosing = 0, 0.0
+        begun, start = perf_counter(), process_time()
+        for _ in range(_block(games)):
+            over = np.flatnonzero(state.phase == OVER)
+            if over.size == games:
+                state = engine.reset(seed=1, games=np.arange(next_id, next_id + games))
+            elif over.size:
+                engine.restart(state, over, 1, np.arange(next_id, next_id + over.size))
+            next_id += over.size
+            before = perf_counter()
+            actions, made = choose(state)
+            choosing += perf_counter() - before
+            decisions += made
+            engine.step(state, actions)
+        spent = process_time() - start
+        yield decisions, spent, spent * choosing / (perf_counter() - begun)
+
+
+def _block(games: int) -> int:
+    """Steps in a block: at least two rounds, and long enough for the clock."""
+    return TURNS * max(2, 16384 // games)
 
 
 def _spread(engine: Engine, state: State, choose: Chooser) -> None:
@@ -143,14 +153,14 @@ def _spread(engine: Engine, state: State, choose: Chooser) -> None:
         engine.restart(state, lanes, 1, lanes)
 
 
-def scalar_player(games: int, players: int, row_choice: str) -> Steps:
+def scalar_player(games: int, players: int, row_choice: str) -> Blocks:
     """The plain Python reference of the tests, one round at a time."""
     rng = random.Random(1)
     while True:
         start = process_time()
-        for _ in range(games):
+        for _ in range(100 * games):
             random_round(players, rng, row_choice)
-        yield TURNS * players * games, process_time() - start, 0.0
+        yield 100 * TURNS * players * games, process_time() - start, 0.0
 
 
 def random_legal(mask: np.ndarray, rng: np.random.Generator) -> np.ndarray:
@@ -160,11 +170,10 @@ def random_legal(mask: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     return (ranks >= wanted[:, None]).argmax(axis=1)
 
 
-def vector_env(games: int, players: int, row_choice: str, self_play: bool) -> Steps:
+def vector_env(games: int, players: int, row_choice: str, self_play: bool) -> Blocks:
     """Gymnasium vector env: flat float32 vectors with masks, rewards and autoreset."""
     from sixnimmt_env.envs.vector import SixNimmtVectorEnv
 
-    rng = np.random.default_rng(1)
     env = SixNimmtVectorEnv(
         num_envs=games * players if self_play else games,
         self_play=self_play,
@@ -173,56 +182,77 @@ def vector_env(games: int, players: int, row_choice: str, self_play: bool) -> St
         num_players=players,
         row_choice=row_choice,
     )
-    observations, _ = env.reset(seed=1)
-    while True:
-        masks = observations["action_mask"]
-        actions = random_legal(masks, rng)
-        start = process_time()
-        observations, _, _, _, _ = env.step(actions)
-        yield int(np.count_nonzero(masks[:, 0] == 0)), process_time() - start, 0.0
-
-
-def sb3_env(games: int, players: int, row_choice: str) -> Steps:
-    """Stable-Baselines3 VecEnv in self-play: every seat of every game is one of its envs."""
-    from sixnimmt_env.envs.sb3 import SixNimmtVecEnv
-
-    rng = np.random.default_rng(1)
-    env = SixNimmtVecEnv(
-        num_games=games, num_players=players, row_choice=row_choice, learning_seats="all"
+    return _replay(
+        lambda: env.reset(seed=1)[0]["action_mask"],
+        lambda actions: env.step(actions)[0]["action_mask"],
+        _block(games),
     )
-    env.seed(1)
-    env.reset()
-    masks = env.action_masks()
+
+
+def _replay(
+    reset: Callable[[], np.ndarray], step: Callable[[np.ndarray], np.ndarray], steps: int
+) -> Blocks:
+    """Find random legal actions for a block, then play it again and again against the clock."""
+    rng = np.random.default_rng(1)
+    masks = reset()
+    tape, decisions = [], 0
+    for _ in range(steps):
+        tape.append(random_legal(masks, rng))
+        decisions += int(np.count_nonzero(masks[:, 0] == 0))
+        masks = step(tape[-1])
     while True:
-        decisions = int(np.count_nonzero(~masks[:, 0]))
-        actions = random_legal(masks, rng)
+        reset()
         start = process_time()
-        env.step(actions)
-        masks = env.action_masks()
+        for actions in tape:
+            step(actions)
         yield decisions, process_time() - start, 0.0
 
 
-def parallel_env(games: int, players: int, row_choice: str) -> Steps:
+def sb3_env(games: int, players: int, row_choice: str) -> Blocks:
+    """Stable-Baselines3 VecEnv in self-play: every seat of every game is one of its envs."""
+    from sixnimmt_env.envs.sb3 import SixNimmtVecEnv
+
+    env = SixNimmtVecEnv(
+        num_games=games, num_players=players, row_choice=row_choice, learning_seats="all"
+    )
+
+    def reset() -> np.ndarray:
+        env.seed(1)
+        env.reset()
+        return env.action_masks()
+
+    def step(actions: np.ndarray) -> np.ndarray:
+        env.step(actions)
+        return env.action_masks()
+
+    return _replay(reset, step, _block(games))
+
+
+def parallel_env(games: int, players: int, row_choice: str) -> Blocks:
     """PettingZoo parallel env, one game; `reset` counts as part of the round."""
     from sixnimmt_env import sixnimmt_v0
 
     rng = random.Random(1)
     env = sixnimmt_v0.parallel_env(num_players=players, row_choice=row_choice)
-    env.reset(seed=1)
-    while True:
-        start = process_time()
-        observations, _ = env.reset()
-        spent = process_time() - start
+    tapes, decisions = [], 0
+    for game in range(100):
+        observations, _ = env.reset(seed=1) if game == 0 else env.reset()
+        tapes.append([])
         while env.agents:
             actions = {
                 agent: rng.choice(np.flatnonzero(observation["action_mask"]).tolist())
                 for agent, observation in observations.items()
             }
-            start = process_time()
+            tapes[-1].append(actions)
+            decisions += sum(action != 0 for action in actions.values())
             observations, _, _, _, _ = env.step(actions)
-            spent += process_time() - start
-            yield sum(action != 0 for action in actions.values()), spent, 0.0
-            spent = 0.0
+    while True:
+        start = process_time()
+        for game, tape in enumerate(tapes):
+            env.reset(seed=1) if game == 0 else env.reset()
+            for actions in tape:
+                env.step(actions)
+        yield decisions, process_time() - start, 0.0
 
 
 def parallel_results(effort: Effort, player_counts: tuple[int, ...]) -> list[dict[str, Any]]:

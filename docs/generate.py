@@ -6,7 +6,8 @@ import inspect
 import re
 from pathlib import Path
 
-from sixnimmt_env.observe import Observation, field_table, observation_size
+from sixnimmt_env.encoding import field_table, observation_size
+from sixnimmt_env.observe import Observation
 from sixnimmt_env.rules import Rules
 from sixnimmt_env.variants import VARIANTS, make_rules
 

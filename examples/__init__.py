@@ -1,1 +1,0 @@
-"""Short scripts; the tests run them."""

@@ -1,22 +1,20 @@
-"""The PettingZoo parallel loop, with masked random actions."""
+"""One game for all players, PettingZoo parallel API."""
 
 from sixnimmt_env import sixnimmt_v0
 
 
-def main(seed: int = 1) -> dict[str, float]:
+def main(seed: int = 0) -> None:
     env = sixnimmt_v0.parallel_env(num_players=4, render_mode="ansi")
-    observations, infos = env.reset(seed=seed)
-    score = dict.fromkeys(env.agents, 0.0)
+    for i, agent in enumerate(env.possible_agents):
+        env.action_space(agent).seed(seed + i)
+    observations, _ = env.reset(seed=seed)
     while env.agents:
         actions = {
-            agent: env.action_space(agent).sample(observations[agent]["action_mask"])
-            for agent in env.agents
+            a: env.action_space(a).sample(observations[a]["action_mask"]) for a in env.agents
         }
-        observations, rewards, terminations, truncations, infos = env.step(actions)
-        score = {agent: score[agent] + reward for agent, reward in rewards.items()}
+        observations, _, _, _, _ = env.step(actions)
     print(env.render())
-    return score
 
 
 if __name__ == "__main__":
-    print(main())
+    main()

@@ -1,16 +1,19 @@
-"""Train MaskablePPO by self-play: every seat of 64 games learns."""
+"""Train sb3-contrib's MaskablePPO by self-play and save it as a policy."""
 
 from sb3_contrib import MaskablePPO
 
 from sixnimmt_env.envs.sb3 import SixNimmtVecEnv
 
 
-def main(steps: int = 200_000) -> MaskablePPO:
-    env = SixNimmtVecEnv(num_games=64, num_players=4)
-    model = MaskablePPO("MlpPolicy", env, n_steps=32, batch_size=2048, gamma=1.0, ent_coef=0.01)
+def main(steps: int = 200_000, num_games: int = 64, path: str = "policy.zip") -> None:
+    env = SixNimmtVecEnv(num_games, learning_seats="all", num_players=4)
+    model = MaskablePPO(
+        "MlpPolicy", env, n_steps=20, batch_size=1024, n_epochs=2, gamma=1.0, verbose=1, seed=0
+    )
+    model.rules = env.rules  # saved with the model: it will refuse to play anything else
     model.learn(steps)
-    return model
+    model.save(path)
 
 
 if __name__ == "__main__":
-    main().save("my_policy")
+    main()

@@ -1,9 +1,10 @@
 """6 nimmt! as a fast environment for research: one vectorised engine, faces for the common APIs."""
 
 from sixnimmt_env import sixnimmt_v0
+from sixnimmt_env.encoding import encode
 from sixnimmt_env.engine import Engine
 from sixnimmt_env.envs.registration import register as _register
-from sixnimmt_env.observe import encode, observe
+from sixnimmt_env.observe import observe
 from sixnimmt_env.policy import make_policy, play
 from sixnimmt_env.rules import Rules
 from sixnimmt_env.state import State

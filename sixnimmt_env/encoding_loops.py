@@ -1,7 +1,7 @@
 """Observe and encode in one step; for a handful of decisions as compiled loops.
 
 Without a compiler this is `encode(observe(...))`, to which tests hold the loops bit by bit.
-Numbers and their order are those of `observe.field_table`.
+Numbers and their order are those of `encoding.field_table`.
 """
 
 from __future__ import annotations
@@ -12,15 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sixnimmt_env.cards import NUM_ACTIONS, NUM_CARDS, NUM_ROWS, ROW_CAPACITY, TAKE_ROW
+from sixnimmt_env.encoding import DECK_HEADS, MOST_ROW_HEADS, encode, field_table, score_scale
 from sixnimmt_env.loops import COMPILED, compiled
-from sixnimmt_env.observe import (
-    DECK_HEADS,
-    MOST_ROW_HEADS,
-    encode,
-    field_table,
-    observe,
-    score_scale,
-)
+from sixnimmt_env.observe import observe
 from sixnimmt_env.rules import Rules
 from sixnimmt_env.state import DRAFT, HAND, PILE, PLAY, TABLE, TAKE, U8, State
 

@@ -182,10 +182,9 @@ class Engine:
 
     def _refused(self, state: State, actions: U8, active: Bool | None) -> Bool:
         if active is None and bool((state.phase == PLAY).all()):
-            wrong: Bool = ~PLAY_PHASE.accepts(state, actions)
-            return wrong
+            return ~PLAY_PHASE.accepts(state, actions)
         acting = state.acting()
-        refused = actions != 0
+        refused: Bool = actions != 0
         refused &= ~acting
         for phase in self._phases:
             here = state.phase == phase.code

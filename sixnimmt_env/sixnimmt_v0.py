@@ -20,7 +20,7 @@ Cards taken count bull heads, and fewest heads win.
 
 Observation
     ``observation`` holds what the player may know and nothing else, as a fixed vector; its fields
-    are listed by `sixnimmt_env.observe.field_table`. ``action_mask`` is 1 for every legal action.
+    are listed by `sixnimmt_env.encoding.field_table`. ``action_mask`` is 1 for every legal action.
     `state()` holds all hands besides, for centralised critics.
 
 Steps

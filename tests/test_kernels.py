@@ -7,8 +7,9 @@ import pytest
 
 from sixnimmt_env import encoding_loops, lanes, loops, phases
 from sixnimmt_env.dealing import sort_lanes
+from sixnimmt_env.encoding import encode
 from sixnimmt_env.engine import Engine
-from sixnimmt_env.observe import encode, observe
+from sixnimmt_env.observe import observe
 from sixnimmt_env.policy import RandomPolicy, choose_actions
 from sixnimmt_env.state import FIELDS, OVER, State
 from sixnimmt_env.variants import make_rules

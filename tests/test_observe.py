@@ -5,16 +5,34 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from sixnimmt_env.encoding import encode, field_table, observation_size
 from sixnimmt_env.engine import Engine
-from sixnimmt_env.observe import encode, field_table, observation_size, observe
+from sixnimmt_env.observe import observe
 from sixnimmt_env.policy import RandomPolicy, choose_actions
 from sixnimmt_env.state import HAND, OVER, PILE, PLAY, TABLE, TAKE, State
 from sixnimmt_env.variants import make_rules
 
-ARRAYS = (
-    "phase turn round hand rows row_end row_len row_heads unseen played row_taken starters "
-    "waiting pile_heads cards_left score pool hands action_mask"
-).split()
+ARRAYS = [
+    "phase",
+    "turn",
+    "round",
+    "hand",
+    "rows",
+    "row_end",
+    "row_len",
+    "row_heads",
+    "unseen",
+    "played",
+    "row_taken",
+    "starters",
+    "waiting",
+    "pile_heads",
+    "cards_left",
+    "score",
+    "pool",
+    "hands",
+    "action_mask",
+]
 RULES = [
     make_rules(variant, players, row_choice=row_choice, episode="match", rounds=2)
     for variant, players in (("base", 4), ("base", 10), ("tactics", 3), ("pro", 3))
@@ -90,9 +108,7 @@ def test_pairs_equal_single_seats(rules):
         for i, (seat, game) in enumerate(zip(seats, games, strict=True)):
             one = observe(rules, state, int(seat), [game])
             for name in ARRAYS:
-                np.testing.assert_array_equal(
-                    getattr(pairs, name)[i], getattr(one, name)[0], name
-                )
+                np.testing.assert_array_equal(getattr(pairs, name)[i], getattr(one, name)[0], name)
 
 
 @pytest.mark.parametrize("rules", RULES, ids=IDS)

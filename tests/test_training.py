@@ -1,131 +1,235 @@
-"""The trainer: exact resume, seeds, saved policies, honest tables."""
+"""The trainer: exact resume, seeds, damaged checkpoints, saved policies, evaluation."""
 
 from __future__ import annotations
 
+import json
+import signal
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 pytest.importorskip("sb3_contrib")
+pytest.importorskip("tensorboard")
 
-import torch
-
-from agents.learned import SB3Policy
+from agents.learned import SB3Policy, load_policy
 from sixnimmt_env.engine import Engine
 from sixnimmt_env.observe import observe
-from sixnimmt_env.policy import make_policy, play
+from sixnimmt_env.policy import play
 from sixnimmt_env.variants import make_rules
-from training import ppo
-from training.config import PRESETS
-from training.evaluate import Estimate, evaluate
-from training.report import table
-from training.run import CheckpointError, Run
+from training import checkpoint, evaluate, ppo
+from training.config import PRESETS, Config, read_config, write_config
 
-CONFIG = replace(PRESETS["test"], steps=3 * PRESETS["test"].steps_per_update)
+TINY = replace(
+    PRESETS["quick"],
+    total_steps=3 * 4 * 4 * 12,
+    num_games=4,
+    n_steps=12,
+    batch_size=64,
+    curve_points=2,
+    curve_rounds=8,
+    table_rounds=40,
+)
 
 
-def weights(model) -> torch.Tensor:
-    return torch.cat([p.detach().flatten() for p in model.policy.parameters()])
+def _train(config: Config, folder: Path, resume: bool = False) -> dict[str, np.ndarray]:
+    folder.mkdir(exist_ok=True)
+    model = ppo.train(config, folder, resume)
+    return {name: value.numpy().copy() for name, value in model.policy.state_dict().items()}
+
+
+def _stop_after(monkeypatch: pytest.MonkeyPatch, rollouts: int) -> None:
+    """As if Ctrl-C was pressed during the last of `rollouts` rollouts."""
+    step = ppo.Watch._on_step
+
+    def pressed(watch: ppo.Watch) -> bool:
+        if watch.num_timesteps >= rollouts * TINY.rollout_steps and not watch.stop:
+            signal.raise_signal(signal.SIGINT)
+        return step(watch)
+
+    monkeypatch.setattr(ppo.Watch, "_on_step", pressed)
+
+
+def _assert_equal(left: dict[str, np.ndarray], right: dict[str, np.ndarray]) -> None:
+    assert left.keys() == right.keys()
+    for name in left:
+        np.testing.assert_array_equal(left[name], right[name], err_msg=name)
 
 
 @pytest.fixture(scope="module")
-def trained(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("runs") / "whole"
-    return ppo.train(folder, CONFIG), folder
+def whole(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, np.ndarray]]:
+    folder = tmp_path_factory.mktemp("whole")
+    return folder, _train(TINY, folder)
 
 
-def test_resume_is_bit_for_bit(trained, tmp_path):
-    model, folder = trained
-    after_one = CONFIG.steps_per_update
-    assert ppo.train(tmp_path / "cut", CONFIG, stop_after=after_one) is None
-    resumed = ppo.train(tmp_path / "cut")
-    assert resumed.num_timesteps == model.num_timesteps == CONFIG.steps
-    assert torch.equal(weights(resumed), weights(model))
-    whole, cut = (Run(f).read_metrics() for f in (folder, tmp_path / "cut"))
-    assert [r["heads"] for r in whole] == [r["heads"] for r in cut]
-    assert [r["steps"] for r in whole] == [r["steps"] for r in cut]
+def test_same_seed_same_weights(whole: tuple[Path, dict[str, np.ndarray]], tmp_path: Path):
+    _assert_equal(_train(TINY, tmp_path), whole[1])
 
 
-def test_one_seed_gives_one_model_and_another_gives_another(trained, tmp_path):
-    again = ppo.train(tmp_path / "again", CONFIG)
-    other = ppo.train(tmp_path / "other", replace(CONFIG, seed=1))
-    assert torch.equal(weights(again), weights(trained[0]))
-    assert not torch.equal(weights(other), weights(trained[0]))
+def test_another_seed_other_weights(whole: tuple[Path, dict[str, np.ndarray]], tmp_path: Path):
+    weights = _train(replace(TINY, seed=1), tmp_path)
+    assert any((weights[name] != whole[1][name]).any() for name in weights)
 
 
-def test_saved_policy_plays_and_knows_its_rules(trained):
-    policy = SB3Policy.load(trained[1])
-    rules = policy.rules
-    state = Engine(rules).reset(seed=0, games=64)
-    seen = observe(rules, state, 2)
-    actions = policy.act(seen, np.random.default_rng(0))
-    assert (seen.action_mask[np.arange(64), actions] == 1).all()
-    assert play([policy, "random", policy, "random"], rules, games=20).heads.shape == (20, 4)
-    drawn = SB3Policy(policy.model, rules, deterministic=False)
-    once, twice = (drawn.act(seen, np.random.default_rng(5)) for _ in range(2))
-    np.testing.assert_array_equal(once, twice)
-    with pytest.raises(ValueError, match="trained for base with 4 players, not for base with 5"):
-        play([policy] * 5, make_rules("base", 5), games=2)
-    with pytest.raises(ValueError, match="give the rules it was trained for"):
-        SB3Policy(policy.model, make_rules("pro", 4))
+@pytest.mark.parametrize("rollouts", [1, 2])
+def test_resume_is_exact(
+    whole: tuple[Path, dict[str, np.ndarray]],
+    rollouts: int,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+):
+    with monkeypatch.context() as patch:
+        _stop_after(patch, rollouts)
+        with pytest.raises(ppo.Stopped):
+            _train(TINY, tmp_path)
+    assert checkpoint.load(tmp_path / ppo.CHECKPOINT)["steps"] == rollouts * TINY.rollout_steps
+    np.random.seed(99)
+    _assert_equal(_train(TINY, tmp_path, resume=True), whole[1])
+    metrics = (tmp_path / "metrics.csv").read_text(encoding="utf-8")
+    assert metrics == (whole[0] / "metrics.csv").read_text(encoding="utf-8")
 
 
-def test_files_that_are_missing_or_broken(trained, tmp_path):
-    with pytest.raises(FileNotFoundError, match="no trained policy"):
-        SB3Policy.load(tmp_path)
-    (tmp_path / "policy.zip").write_bytes(b"not a model")
-    with pytest.raises(ValueError, match="not a saved model"):
-        SB3Policy.load(tmp_path, make_rules())
-    with pytest.raises(FileNotFoundError, match="holds no run"):
-        ppo.train(tmp_path / "nothing")
-    with pytest.raises(FileExistsError, match="--resume"):
-        ppo.train(trained[1], CONFIG)
-    run = Run(tmp_path / "torn")
-    run.create(CONFIG)
-    whole = (trained[1] / "checkpoint.pt").read_bytes()
-    run.checkpoint.write_bytes(whole[: len(whole) // 2])
-    with pytest.raises(CheckpointError, match="cannot be read"):
-        ppo.train(run.folder)
-
-
-def test_command_line(tmp_path, capsys):
+def test_ctrl_c_says_how_to_continue(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    monkeypatch.setitem(PRESETS, "quick", TINY)
     folder = tmp_path / "run"
-    ppo.main(["--preset", "test", "--steps", "1024", "--run", str(folder)])
-    printed = capsys.readouterr().out
-    assert "| trained | random |" in printed
-    assert "±" in printed
-    for name in ("policy.zip", "results.json", "results.md", "learning_curve.png", "metrics.csv"):
+    with monkeypatch.context() as patch:
+        _stop_after(patch, 1)
+        with pytest.raises(SystemExit, match="--resume") as stop:
+            ppo.main(["--run", str(folder)])
+    assert str(folder) in str(stop.value)
+    ppo.main(["--resume", str(folder)])
+    assert "closest_gap" in capsys.readouterr().out
+    for name in ("config.json", "metrics.csv", "policy.zip", "results.md", "learning_curve.png"):
         assert (folder / name).stat().st_size > 0
-    for arguments, match in (
-        (["--preset", "none"], "not known"),
-        (["--resume", str(tmp_path / "no")], "holds no run"),
-        (["--resume", str(folder), "--seed", "1"], "nothing else"),
-        (["--num-players", "11", "--run", str(tmp_path / "x")], "num_players=11"),
-    ):
-        with pytest.raises(SystemExit, match=match):
-            ppo.main(arguments)
-    assert not (tmp_path / "x").exists()
+    lines = json.loads((folder / "results.json").read_text(encoding="utf-8"))["table"]
+    assert {line["opponents"] for line in lines} == {"random", "closest_gap"}
+    assert all(line["heads_interval"] > 0 for line in lines if line["player"] == "trained")
+    assert "±" in (folder / "results.md").read_text(encoding="utf-8")
 
 
-def test_evaluation_reproduces_known_means():
-    rules = make_rules("base", 4, row_choice="fewest_heads")
-    strength = evaluate("random", "random", rules, rounds=3000)
-    assert abs(strength.heads.mean - 12.14) < 2 * strength.heads.half + 0.02
-    assert abs(strength.wins.mean - 0.25) < 2 * strength.wins.half
-    same = make_policy("closest_gap")
-    copies = evaluate(same, same, rules, rounds=50)
-    assert copies.heads.mean == pytest.approx(copies.others.mean)
-    assert copies.wins.mean == pytest.approx(0.25)
-    assert "± " in table({("a", "b"): strength}, rules)
-    with pytest.raises(ValueError, match="rounds=1"):
-        evaluate("random", "random", rules, rounds=1)
+@pytest.mark.parametrize("damage", ["torn", "flipped", "other", "missing"])
+def test_damaged_checkpoint_is_refused(
+    whole: tuple[Path, dict[str, np.ndarray]], damage: str, tmp_path: Path
+):
+    data = bytearray((whole[0] / ppo.CHECKPOINT).read_bytes())
+    if damage == "torn":
+        data = data[: len(data) // 2]
+    elif damage == "flipped":
+        data[len(data) // 2] ^= 1
+    elif damage == "other":
+        data = bytearray(b"something else")
+    path = tmp_path / ppo.CHECKPOINT
+    if damage != "missing":
+        path.write_bytes(data)
+    write_config(TINY, tmp_path)
+    with pytest.raises(checkpoint.CheckpointError, match=ppo.CHECKPOINT):
+        checkpoint.load(path)
+    with pytest.raises(SystemExit, match=r"error: .*checkpoint"):
+        ppo.main(["--resume", str(tmp_path)])
 
 
-def test_interval_covers():
-    rng = np.random.default_rng(0)
-    hits = 0
-    for _ in range(2000):
-        e = Estimate.of(rng.normal(3, 2, 50))
-        hits += abs(e.mean - 3) < e.half
-    assert 0.92 < hits / 2000 < 0.97
+def test_a_failed_write_leaves_the_old_file(tmp_path: Path):
+    path = tmp_path / "file"
+    path.write_bytes(b"old")
+
+    def fail(file: object) -> None:
+        raise OSError("disk full")
+
+    with pytest.raises(OSError, match="disk full"):
+        checkpoint.write_atomically(path, fail)
+    assert path.read_bytes() == b"old"
+
+
+def test_a_run_is_not_overwritten(
+    whole: tuple[Path, dict[str, np.ndarray]], capsys: pytest.CaptureFixture[str]
+):
+    with pytest.raises(SystemExit):
+        ppo.main(["--run", str(whole[0])])
+    assert "--resume" in capsys.readouterr().err
+
+
+def test_bad_settings_are_named(tmp_path: Path):
+    with pytest.raises(SystemExit, match="num_players=11"):
+        ppo.main(["--players", "11", "--run", str(tmp_path / "a")])
+    with pytest.raises(SystemExit, match="no run folder"):
+        ppo.main(["--resume", str(tmp_path / "b")])
+    assert not (tmp_path / "a").exists()
+
+
+def test_config_is_kept(tmp_path: Path):
+    write_config(TINY, tmp_path)
+    assert read_config(tmp_path) == TINY
+
+
+def test_saved_policy_plays_legally(whole: tuple[Path, dict[str, np.ndarray]]):
+    for greedy in (True, False):
+        policy = SB3Policy.load(whole[0] / "policy.zip", greedy=greedy)
+        play([policy] * 4, TINY.rules, games=50)  # an illegal action would be refused
+
+
+@pytest.mark.parametrize(
+    ("rules", "said"),
+    [
+        (make_rules(num_players=3), "4 players.*3 players"),
+        (make_rules("tactics", num_players=4), "tactics"),
+        (make_rules("pro", num_players=4), "pro"),
+        (make_rules(episode="match"), "match"),
+    ],
+)
+def test_other_rules_are_refused(
+    whole: tuple[Path, dict[str, np.ndarray]], rules: object, said: str
+):
+    policy = load_policy(whole[0] / "policy.zip")
+    seen = observe(rules, Engine(rules).reset(0, 2), 0)
+    with pytest.raises(ValueError, match=said):
+        policy.act(seen, np.random.default_rng(0))
+
+
+def test_one_who_chooses_rows_can_do_without(whole: tuple[Path, dict[str, np.ndarray]]):
+    policy = load_policy(whole[0] / "policy.zip")
+    play([policy] * 4, make_rules(row_choice="fewest_heads"), games=5)
+
+
+def test_not_a_model_file(tmp_path: Path):
+    (tmp_path / "policy.zip").write_bytes(b"no zip")
+    with pytest.raises(ValueError, match="not a saved MaskablePPO"):
+        load_policy(tmp_path / "policy.zip")
+    with pytest.raises(FileNotFoundError, match=r"nothing\.zip"):
+        load_policy(tmp_path / "nothing.zip")
+
+
+@pytest.mark.parametrize(("variant", "players"), [("tactics", 2), ("pro", 3), ("base", 10)])
+def test_other_games_can_be_trained(variant: str, players: int, tmp_path: Path):
+    config = replace(TINY, variant=variant, num_players=players, total_steps=1, curve_points=1)
+    _train(config, tmp_path)
+    policy = SB3Policy.load(tmp_path / "policy.zip")
+    play([policy] * players, config.rules, games=5)
+
+
+def test_random_players_score_the_known_mean():
+    rules = make_rules(row_choice="fewest_heads")
+    result = evaluate.evaluate("random", "random", rules, rounds=20_000, seed=5)
+    assert result["rounds"] == 20_000
+    assert abs(result["heads"] - 12.14) < result["heads_interval"] + 0.1
+    assert abs(result["wins"] - 0.25) < 0.02
+
+
+def test_evaluation_sits_in_every_seat():
+    rules = make_rules()
+    lowest = evaluate.evaluate("closest_gap", ["random", "random", "random"], rules, rounds=400)
+    assert lowest["heads"] < 9 and lowest["wins"] > 0.4
+    assert 0 < lowest["wins_interval"] < 0.1
+
+
+def test_evaluate_from_the_command_line(
+    whole: tuple[Path, dict[str, np.ndarray]], capsys: pytest.CaptureFixture[str]
+):
+    path = str(whole[0] / "policy.zip")
+    evaluate.main(["--policy", path, "--against", "random,highest", "--rounds", "40"])
+    out = capsys.readouterr().out
+    assert "3 × highest" in out and "±" in out
+    with pytest.raises(SystemExit, match="error: policy 'nobody'"):
+        evaluate.main(["--policy", path, "--against", "nobody"])

@@ -1,1 +1,1 @@
-"""Training, evaluation and reports; run from the checkout, not installed."""
+"""Training and evaluation of agents."""

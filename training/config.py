@@ -1,75 +1,107 @@
-"""Settings of a training run, and the presets."""
+"""What a training run is made of."""
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, replace
-from typing import Final
+import json
+import platform
+from dataclasses import asdict, dataclass, fields, replace
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
 
+from sixnimmt_env import __version__
 from sixnimmt_env.rules import Rules
 from sixnimmt_env.variants import make_rules
+
+PACKAGES = ("numpy", "torch", "stable-baselines3", "sb3-contrib", "gymnasium")
 
 
 @dataclass(frozen=True)
 class Config:
-    """What to train and how. Every field is a command-line option."""
+    """All settings of a run. The same settings give the same weights on the same machine.
 
-    variant: str = "base"
+    A step is one decision of one seat, forced passes included.
+    """
+
+    preset: str = "quick"
     num_players: int = 4
+    variant: str = "base"
     row_choice: str = "player"
-    reward: str = "heads"
     seed: int = 0
-    steps: int = 10_000_000
-    """Decisions to train on, waiting turns (passes) included."""
-    games: int = 256
-    """Games at once; every seat of each learns."""
-    rollout: int = 32
-    """Steps of all games between two updates."""
-    batch: int = 8192
-    epochs: int = 3
-    learning_rate: float = 1e-3
-    """At the start; it falls linearly to 0."""
-    entropy: float = 0.01
+    total_steps: int = 2_000_000
+    num_games: int = 256
+    n_steps: int = 20
+    batch_size: int = 2048
+    n_epochs: int = 2
+    learning_rate: float = 1e-3  # falls to 0 in a straight line
+    gamma: float = 1.0
     gae_lambda: float = 0.95
-    clip: float = 0.2
-    value_weight: float = 0.05
-    width: int = 256
-    """Units in each of the two hidden layers of policy and value."""
-    threads: int = 2
-    checkpoint_seconds: float = 30.0
-    curve_points: int = 12
-    """Evaluations against random during training, for the learning curve."""
-    curve_rounds: int = 400
-    final_rounds: int = 2000
-    """Rounds per seat for the final table."""
-
-    def rules(self) -> Rules:
-        """Rules that are played."""
-        return make_rules(self.variant, self.num_players, row_choice=self.row_choice)
-
-    def env_options(self) -> dict[str, object]:
-        """Options of the environment."""
-        return {
-            "variant": self.variant,
-            "num_players": self.num_players,
-            "row_choice": self.row_choice,
-            "reward": self.reward,
-        }
-
-    def as_dict(self) -> dict[str, object]:
-        """All settings as plain values."""
-        return asdict(self)
+    ent_coef: float = 0.01
+    vf_coef: float = 0.02  # squared heads are large numbers beside the policy's loss
+    threads: int = 1  # more is little faster alone and far slower on a busy machine
+    curve_points: int = 20
+    curve_rounds: int = 2000
+    table_rounds: int = 20_000
 
     @property
-    def steps_per_update(self) -> int:
-        """Decisions between two updates."""
-        return self.games * self.num_players * self.rollout
+    def rules(self) -> Rules:
+        """What is played."""
+        return make_rules(self.variant, self.num_players, row_choice=self.row_choice)  # type: ignore[arg-type]
+
+    @property
+    def rollout_steps(self) -> int:
+        """Steps between two updates."""
+        return self.num_players * self.num_games * self.n_steps
+
+    @property
+    def num_rollouts(self) -> int:
+        """Rollouts in the run."""
+        return -(-self.total_steps // self.rollout_steps)
 
 
-PRESETS: Final = {
+PRESETS = {
     "quick": Config(),
-    "standard": replace(Config(), steps=100_000_000, curve_points=40),
-    "test": Config(
-        steps=4096, games=16, rollout=16, batch=256, epochs=1, width=16, threads=1,
-        checkpoint_seconds=0.0, curve_points=2, curve_rounds=10, final_rounds=20,
+    "standard": replace(
+        Config(preset="standard"),
+        total_steps=40_000_000,
+        num_games=512,
+        batch_size=4096,
+        n_epochs=3,
+        curve_points=40,
+        table_rounds=100_000,
     ),
-}  # fmt: skip
+}
+
+
+def write_config(config: Config, folder: Path) -> None:
+    """Write the settings and the versions they were used with."""
+    content = {"config": asdict(config), "versions": versions()}
+    (folder / "config.json").write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
+
+
+def read_config(folder: Path) -> Config:
+    """Read the settings of a run folder.
+
+    Raises
+    ------
+    ValueError
+        If there are none, or they are not those of this trainer.
+    """
+    path = folder / "config.json"
+    try:
+        content: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))["config"]
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise ValueError(
+            f"{folder} is no run folder, {path.name} cannot be read: {error}"
+        ) from error
+    known = {f.name for f in fields(Config)}
+    if set(content) != known:
+        odd = sorted(set(content) ^ known)
+        raise ValueError(f"{path} is of another version of this trainer: it differs in {odd}")
+    return Config(**content)
+
+
+def versions() -> dict[str, str]:
+    """Versions of Python and the packages that the numbers depend on."""
+    packages = {name: version(name) for name in PACKAGES}
+    return {"python": platform.python_version(), "sixnimmt-env": __version__, **packages}

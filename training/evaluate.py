@@ -1,124 +1,168 @@
-"""How strong a policy is: one seat against the same opponent in all others.
-
-    python -m training.evaluate --policy runs/first --against random closest_gap
-"""
+"""Mean heads and win rate of a policy in one seat. `python -m training.evaluate --help`"""
 
 from __future__ import annotations
 
+import argparse
 import math
-from dataclasses import dataclass
+import sys
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
-import tyro
-from numpy.typing import NDArray
 
+from agents.learned import SB3Policy, load_policy
 from sixnimmt_env.policy import Policy, make_policy, play
 from sixnimmt_env.rules import Rules
+from sixnimmt_env.variants import VARIANTS, make_rules
 
-Z95 = 1.959963984540054
-
-
-@dataclass(frozen=True)
-class Estimate:
-    """A mean and half the width of its 95 % interval."""
-
-    mean: float
-    half: float
-
-    @classmethod
-    def of(cls, samples: NDArray[np.floating]) -> Estimate:
-        """Estimate from independent samples (n,), n at least 2."""
-        half = Z95 * float(samples.std(ddof=1)) / math.sqrt(len(samples))
-        return cls(float(samples.mean()), half)
-
-    def text(self, scale: float = 1.0, digits: int = 2) -> str:
-        """"mean ± half"."""
-        return f"{self.mean * scale:.{digits}f} ± {self.half * scale:.{digits}f}"
+Z95 = 1.959964
 
 
 @dataclass(frozen=True)
-class Strength:
-    """What a seat scored.
+class Line:
+    """One line of a table: who plays against whom, and how well."""
 
-    Attributes
-    ----------
-    heads, others : Estimate
-        Bull heads a round, and those of the mean opponent at the same table.
-    wins : Estimate
-        Share of the wins; k who share the lowest total have 1/k each.
-    rounds : int
-        Rounds played, all seats together.
-    """
-
-    heads: Estimate
-    others: Estimate
-    wins: Estimate
+    opponents: str
+    player: str
     rounds: int
+    heads: float
+    heads_interval: float
+    wins: float
+    wins_interval: float
 
 
 def evaluate(
-    policy: str | Policy, opponent: str | Policy, rules: Rules, rounds: int = 2000, seed: int = 1
-) -> Strength:
-    """Play one policy against n - 1 of another.
-
-    Every deal is played once with the policy in each seat; a deal's mean over the seats is one
-    sample, so the intervals hold although the games of a deal resemble each other.
+    policy: str | Policy,
+    opponents: str | Policy | Sequence[str | Policy],
+    rules: Rules,
+    rounds: int = 10_000,
+    seed: int = 0,
+) -> dict[str, float]:
+    """Play episodes with the policy in each seat in turn, on the same deals.
 
     Parameters
     ----------
-    policy, opponent : str or Policy
-        Who is measured, and who holds all other seats.
+    policy : str or Policy
+        Who is looked at.
+    opponents : str, Policy or sequence of them
+        Who holds the other seats, clockwise from the policy's.
     rules : Rules
         What is played.
     rounds : int
-        Deals, at least 2.
+        Episodes (rounds, unless `rules` says otherwise) in all; rounded up so that every seat
+        gets as many, and at least two each.
     seed : int
-        Of the deals and of all policies' chance.
+        Of deals and policies.
+
+    Returns
+    -------
+    dict
+        "rounds" played; "heads" per episode and "wins" (share of episodes won, ties split);
+        "heads_interval" and "wins_interval", the half-widths of their 95 % intervals. A deal
+        played once from each seat is one independent observation.
     """
-    if rounds < 2:
-        raise ValueError(f"rounds={rounds} is not possible: an interval needs at least 2")
-    policy, opponent = make_policy(policy), make_policy(opponent)
-    heads, others, wins = (np.zeros(rounds) for _ in range(3))
     players = rules.num_players
+    if isinstance(opponents, (list, tuple)):
+        others = [make_policy(opponent) for opponent in opponents]
+    else:
+        others = [make_policy(opponents)] * (players - 1)
+    made = [make_policy(policy), *others]
+    deals = max(2, math.ceil(rounds / players))
+    heads, wins = np.zeros(deals), np.zeros(deals)
     for seat in range(players):
-        table = [opponent] * players
-        table[seat] = policy
-        result = play(table, rules, rounds, seed)
-        mine = result.heads[:, seat]
-        heads += mine / players
-        others += (result.heads.sum(axis=1) - mine) / (players - 1) / players
+        seats = made[-seat:] + made[:-seat]  # the policy sits at `seat`
+        result = play(seats, rules, deals, seed)
+        heads += result.heads[:, seat] / players
         wins += result.wins[:, seat] / players
-    return Strength(
-        Estimate.of(heads), Estimate.of(others), Estimate.of(wins), rounds * players
+    return {
+        "rounds": deals * players,
+        "heads": float(heads.mean()),
+        "heads_interval": _half_width(heads),
+        "wins": float(wins.mean()),
+        "wins_interval": _half_width(wins),
+    }
+
+
+def _half_width(values: np.ndarray[Any, Any]) -> float:
+    return float(Z95 * values.std(ddof=1) / math.sqrt(len(values)))
+
+
+def compare(
+    players: dict[str, str | Policy], opponents: Sequence[str], rules: Rules, rounds: int, seed: int
+) -> list[Line]:
+    """Evaluate each player against tables full of each opponent."""
+    return [
+        Line(opponent, name, **evaluate(policy, opponent, rules, rounds, seed))  # type: ignore[arg-type]
+        for opponent in opponents
+        for name, policy in players.items()
+    ]
+
+
+def table(lines: Sequence[Line], rules: Rules) -> str:
+    """Markdown table that also reads well in a terminal."""
+    rows = [("opponents", "player in the seat", f"heads per {rules.episode}", "win rate")]
+    for line in lines:
+        rows.append(
+            (
+                f"{rules.num_players - 1} × {line.opponents}",
+                line.player,
+                f"{line.heads:5.2f} ± {line.heads_interval:.2f}",
+                f"{100 * line.wins:5.1f} ± {100 * line.wins_interval:.1f} %",
+            )
+        )
+    widths = [max(len(row[i]) for row in rows) for i in range(4)]
+    text = [
+        "| " + " | ".join(c.ljust(w) for c, w in zip(r, widths, strict=True)) + " |" for r in rows
+    ]
+    text.insert(1, "|" + "|".join("-" * (w + 2) for w in widths) + "|")
+    return "\n".join(text)
+
+
+def as_dicts(lines: Sequence[Line]) -> list[dict[str, Any]]:
+    """Lines for a JSON file."""
+    return [asdict(line) for line in lines]
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Command line."""
+    parser = argparse.ArgumentParser(
+        prog="python -m training.evaluate",
+        description="Mean heads and win rate of a policy in one seat, with 95 % intervals. "
+        "Policies are saved models (FILE.zip), names like random, or module:Class.",
+    )
+    parser.add_argument("--policy", required=True, help="who is looked at")
+    parser.add_argument("--against", default="random,closest_gap", help="opponents, by commas")
+    parser.add_argument("--rounds", type=int, default=20_000)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--players", type=int, help="default: the model's, or 4")
+    parser.add_argument("--variant", choices=sorted(VARIANTS), help="default: the model's, or base")
+    parser.add_argument("--row-choice", choices=["player", "fewest_heads"])
+    options = parser.parse_args(arguments)
+    try:
+        policy = load_policy(options.policy)
+        rules = _rules(policy, options)
+        players = {Path(options.policy).name: policy}
+        lines = compare(players, options.against.split(","), rules, options.rounds, options.seed)
+    except (OSError, ValueError) as error:
+        sys.exit(f"error: {error}")
+    print(table(lines, rules))
+
+
+def _rules(policy: Policy, options: argparse.Namespace) -> Rules:
+    """Rules the model was trained for, where the command line does not say otherwise."""
+    given = (options.players, options.variant, options.row_choice)
+    trained = getattr(policy.model, "rules", None) if isinstance(policy, SB3Policy) else None
+    if trained is not None and given == (None, None, None):
+        return trained
+    base = trained or make_rules()
+    return make_rules(
+        options.variant or base.name,
+        options.players or base.num_players,
+        row_choice=options.row_choice or base.row_choice,
     )
 
 
-@dataclass(frozen=True)
-class Arguments:
-    """Command line."""
-
-    policy: Path
-    """`policy.zip` of a run, or the run folder."""
-    against: tuple[str, ...] = ("random", "closest_gap")
-    rounds: int = 2000
-    seed: int = 1
-
-
-def main(arguments: Arguments) -> str:
-    """Evaluate a saved policy; returns the table."""
-    from agents.learned import SB3Policy
-    from training.report import table
-
-    policy = SB3Policy.load(arguments.policy)
-    rules = policy.rules
-    results = {
-        (name, opponent): evaluate(player, opponent, rules, arguments.rounds, arguments.seed)
-        for opponent in arguments.against
-        for name, player in (("trained", policy), (opponent, opponent))
-    }
-    return table(results, rules)
-
-
 if __name__ == "__main__":
-    print(main(tyro.cli(Arguments)))
+    main()

@@ -1,256 +1,279 @@
-"""Train a first agent by self-play with MaskablePPO, and show how it does.
+"""Self-play PPO: every seat of many games learns. `python -m training.ppo --help`
 
-    python -m training.ppo --preset quick            # five minutes on two cores
-    python -m training.ppo --preset quick --steps 20_000_000 --seed 3 --run runs/mine
-    python -m training.ppo --resume runs/mine        # go on after any interruption
-
-Every seat of every game learns; the agent meets itself. Checkpoints are taken between two
-rollouts, so a resumed run goes on exactly as if it had not stopped (on one machine, on the CPU).
+python -m training.ppo --preset quick              # at most five minutes on two cores
+python -m training.ppo --resume runs/FOLDER        # continue, exactly as if never stopped
 """
 
 from __future__ import annotations
 
-import json
+import argparse
+import signal
 import sys
 import time
-from dataclasses import asdict
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
+from types import FrameType
+from typing import Any
 
-import numpy as np
 import torch
-import tyro
 from sb3_contrib import MaskablePPO
 from stable_baselines3.common.callbacks import BaseCallback
+from stable_baselines3.common.logger import configure
 from tqdm import tqdm
 
 from agents.learned import SB3Policy
+from agents.network import CardPolicy, network
 from sixnimmt_env.envs.sb3 import SixNimmtVecEnv
-from training.config import PRESETS, Config
-from training.evaluate import evaluate
-from training.report import Results, learning_curve, table
-from training.run import Run, write_atomically
+from sixnimmt_env.policy import Policy
+from sixnimmt_env.rules import ROW_CHOICES
+from sixnimmt_env.variants import VARIANTS
+from training import checkpoint, report
+from training.config import PRESETS, Config, read_config, write_config
+from training.evaluate import compare, evaluate
 
-CURVE_SEED = 1_000_003
-FINAL_SEED = 2_000_003
-
-
-class Progress(BaseCallback):
-    """Progress bar, metrics and checkpoints, all between two rollouts."""
-
-    def __init__(self, run: Run, config: Config, seconds: float, stop_after: int | None) -> None:
-        super().__init__()
-        self.run = run
-        self.config = config
-        self.seconds = seconds
-        self.stop_after = stop_after
-        self._heads: list[int] = []
-
-    def _on_training_start(self) -> None:
-        self._began = self._saved = time.monotonic()
-        self._bar = tqdm(
-            total=self.config.steps, initial=self.num_timesteps, unit="decisions",
-            unit_scale=True, smoothing=0.05, disable=None,
-        )  # fmt: skip
-        every = max(1, self.config.steps // self.config.curve_points)
-        self._curve_every = every
-        self._next_curve = -(-self.num_timesteps // every) * every
-
-    def elapsed(self) -> float:
-        """Seconds of training, earlier sessions included."""
-        return self.seconds + time.monotonic() - self._began
-
-    def _on_rollout_start(self) -> None:
-        steps = self.model.num_timesteps
-        self._bar.update(steps - self._bar.n)
-        if steps >= self._next_curve:
-            self._next_curve += self._curve_every
-            self.measure()
-        due = time.monotonic() - self._saved >= self.config.checkpoint_seconds
-        stopping = self.stop_after is not None and steps >= self.stop_after
-        if due or stopping:
-            self.run.save(self.model, self.elapsed())
-            self._saved = time.monotonic()
-        if stopping:
-            raise KeyboardInterrupt
-
-    def _on_step(self) -> bool:
-        for env in np.flatnonzero(self.locals["dones"]):
-            self._heads.append(self.locals["infos"][env]["heads"])
-        return True
-
-    def measure(self) -> None:
-        """Add a point to the learning curve."""
-        rules = self.config.rules()
-        # The evaluation must not disturb the training's chance.
-        state = torch.get_rng_state()
-        policy = SB3Policy(self.model, rules)
-        strength = evaluate(policy, "random", rules, self.config.curve_rounds, CURVE_SEED)
-        torch.set_rng_state(state)
-        among = float(np.mean(self._heads)) if self._heads else float("nan")
-        self._heads.clear()
-        self.run.add_metrics(
-            {
-                "steps": self.model.num_timesteps,
-                "seconds": round(self.elapsed(), 2),
-                "heads": strength.heads.mean,
-                "half": strength.heads.half,
-                "wins": strength.wins.mean,
-                "self_play_heads": among,
-            }
-        )
-        self.logger.record("sixnimmt/heads_against_random", strength.heads.mean)
-        self.logger.record("sixnimmt/self_play_heads", among)
-        self._bar.set_postfix_str(f"heads against random {strength.heads.text()}")
-
-    def _on_training_end(self) -> None:
-        self._bar.update(self.model.num_timesteps - self._bar.n)
-        self._bar.close()
+CHECKPOINT = "checkpoint.bin"
+CHECKPOINT_SECONDS = 60.0
+OPPONENTS = ("random", "closest_gap")
+LOGGED = ("train/entropy_loss", "train/value_loss", "train/approx_kl", "train/explained_variance")
 
 
-def make_model(config: Config, env: SixNimmtVecEnv, folder: Path) -> MaskablePPO:
-    """Make the model that `config` describes, untrained."""
-    rate = config.learning_rate
-    return MaskablePPO(
-        "MlpPolicy",
+class Stopped(Exception):
+    """The user asked for a stop, and the checkpoint is written."""
+
+
+def make_model(config: Config) -> MaskablePPO:
+    """Make a model at its first step, with its environment."""
+    torch.set_num_threads(config.threads)
+    # Checks every distribution in every step otherwise, for nothing.
+    torch.distributions.Distribution.set_default_validate_args(False)
+    env = SixNimmtVecEnv(
+        num_games=config.num_games,
+        learning_seats="all",
+        num_players=config.num_players,
+        variant=config.variant,
+        row_choice=config.row_choice,
+    )
+    model = MaskablePPO(
+        CardPolicy,
         env,
-        learning_rate=lambda left: rate * left,
-        n_steps=config.rollout,
-        batch_size=config.batch,
-        n_epochs=config.epochs,
-        gamma=1.0,
+        learning_rate=Falling(config.learning_rate),
+        n_steps=config.n_steps,
+        batch_size=config.batch_size,
+        n_epochs=config.n_epochs,
+        gamma=config.gamma,
         gae_lambda=config.gae_lambda,
-        clip_range=config.clip,
-        ent_coef=config.entropy,
-        vf_coef=config.value_weight,
-        policy_kwargs={
-            "net_arch": [config.width, config.width],
-            "activation_fn": torch.nn.ReLU,
-        },
-        tensorboard_log=str(folder / "tensorboard"),
+        ent_coef=config.ent_coef,
+        vf_coef=config.vf_coef,
+        policy_kwargs=network(config.rules),
         seed=config.seed,
         device="cpu",
     )
-
-
-def train(
-    folder: Path, config: Config | None = None, stop_after: int | None = None
-) -> MaskablePPO | None:
-    """Begin a run, or go on with one.
-
-    Parameters
-    ----------
-    folder : Path
-        The run folder.
-    config : Config, optional
-        Settings of a new run; None goes on with the one in `folder`.
-    stop_after : int, optional
-        Stop, as Ctrl-C does, at the first rollout after so many decisions.
-
-    Returns
-    -------
-    MaskablePPO or None
-        The trained model; None if the training was stopped before its end.
-    """
-    run = Run(folder)
-    if config is None:
-        config = run.config()
-    else:
-        run.create(config)
-    torch.set_num_threads(config.threads)
-    saved = run.load() if run.checkpoint.exists() else None
-    if saved is None:
-        env = SixNimmtVecEnv(config.games, **config.env_options())
-    else:
-        env = saved["env"]
-    model = make_model(config, env, folder)
-    if saved is not None:
-        run.restore(model, saved)
-    progress = Progress(run, config, saved["seconds"] if saved else 0.0, stop_after)
-    try:
-        if config.steps > model.num_timesteps:
-            model.learn(
-                config.steps - model.num_timesteps,
-                callback=progress,
-                tb_log_name="ppo",
-                reset_num_timesteps=saved is None,
-            )
-            progress.measure()
-            run.save(model, progress.elapsed())
-    except KeyboardInterrupt:
-        progress._bar.close()
-        print(f"\nStopped. Go on with: python -m training.ppo --resume {folder}", file=sys.stderr)
-        return None
-    save_policy(model, folder)
+    # Game i has this seed + i: neither other runs nor evaluations shall share games with it.
+    env.seed((config.seed + 1) << 32)
+    model.rules = config.rules  # saved with the model, so that a policy knows its game
     return model
 
 
-def save_policy(model: MaskablePPO, folder: Path) -> None:
-    """Write `policy.zip`, whole or not at all."""
-    part = folder / "policy.part.zip"
-    model.save(part, exclude=["env", "tensorboard_log"])
-    part.replace(folder / "policy.zip")
+class Falling:
+    """Learning rate that falls to 0 in a straight line."""
+
+    def __init__(self, start: float) -> None:
+        self.start = start
+
+    def __call__(self, remaining: float) -> float:
+        return self.start * remaining
 
 
-def report(folder: Path, config: Config, model: MaskablePPO) -> str:
-    """Measure the trained agent, write `results.*` and the learning curve; returns the table."""
-    rules = config.rules()
-    agent = SB3Policy(model, rules)
-    results: Results = {}
-    for opponent in ("random", "closest_gap"):
-        for name, player in (("trained", agent), (opponent, opponent)):
-            results[name, opponent] = evaluate(
-                player, opponent, rules, config.final_rounds, FINAL_SEED
+class Watch(BaseCallback):
+    """Progress, metrics and checkpoints between rollouts; stops there when asked to."""
+
+    def __init__(self, config: Config, folder: Path, metrics: report.Metrics) -> None:
+        super().__init__()
+        self.config = config
+        self.folder = folder
+        self.metrics = metrics
+        self.stop = False
+        self.finished: list[int] = []
+        self.saved_at = time.monotonic()
+
+    def _on_training_start(self) -> None:
+        self.bar = tqdm(
+            total=self.config.num_rollouts * self.config.rollout_steps,
+            initial=self.num_timesteps,
+            unit=" decisions",
+            unit_scale=True,
+            mininterval=0.5 if sys.stderr.isatty() else 20,
+        )
+        self.begun_at = self.num_timesteps
+
+    def _on_step(self) -> bool:
+        infos = self.locals["infos"]
+        self.finished += [info["heads"] for info in infos if "heads" in info]
+        self.bar.update(len(infos))
+        return True
+
+    def _on_rollout_start(self) -> None:
+        if self.num_timesteps > self.begun_at:  # a rollout is done and learned from
+            self._after_update()
+        if self.stop or time.monotonic() - self.saved_at > CHECKPOINT_SECONDS:
+            self.save()
+        if self.stop:
+            raise Stopped
+
+    def _on_training_end(self) -> None:
+        if self.num_timesteps > self.begun_at:
+            self._after_update()
+        self.save()
+
+    def close(self) -> None:
+        self.bar.close()
+
+    def save(self) -> None:
+        """Write checkpoint and policy."""
+        checkpoint.save(self.folder / CHECKPOINT, self.model, self.metrics)
+        checkpoint.write_atomically(self.folder / "policy.zip", self.model.save)
+        self.saved_at = time.monotonic()
+
+    def _after_update(self) -> None:
+        row = {
+            "steps": float(self.num_timesteps),
+            "heads_self_play": sum(self.finished) / max(1, len(self.finished)),
+        }
+        values = self.logger.name_to_value
+        row |= {name.removeprefix("train/"): float(values[name]) for name in LOGGED}
+        self.finished = []
+        if self._curve_point():
+            test = evaluate(
+                SB3Policy(self.model), "random", self.config.rules, self.config.curve_rounds, seed=1
             )
-    text = table(results, rules)
-    rows = [{"player": p, "against": o, **asdict(s)} for (p, o), s in results.items()]
-    write_atomically(folder / "results.json", json.dumps(rows, indent=2).encode())
-    write_atomically(folder / "results.md", (text + "\n").encode())
-    learning_curve(
-        Run(folder).read_metrics(),
-        results["random", "random"].heads.mean,
-        folder / "learning_curve.png",
-    )
+            row["heads_vs_random"] = test["heads"]
+            row["heads_vs_random_interval"] = test["heads_interval"]
+            self.bar.set_postfix_str(f"{test['heads']:.2f} heads among random players")
+        for name in ("heads_self_play", "heads_vs_random"):
+            if name in row:
+                self.logger.record(f"rollout/{name}", row[name])
+        self.logger.dump(self.num_timesteps)
+        self.metrics.append(row)
+        report.write_metrics(self.metrics, self.folder / "metrics.csv")
+
+    def _curve_point(self) -> bool:
+        total, points = self.config.num_rollouts, self.config.curve_points
+        done = self.num_timesteps // self.config.rollout_steps
+        return done * points // total > (done - 1) * points // total
+
+
+def train(config: Config, folder: Path, resume: bool = False) -> MaskablePPO:
+    """Train until the run's end, or until Ctrl-C.
+
+    Parameters
+    ----------
+    config : Config
+        All settings.
+    folder : Path
+        Where everything is written; it has a checkpoint if `resume`.
+    resume : bool
+        Continue from the checkpoint.
+
+    Raises
+    ------
+    Stopped
+        After Ctrl-C, when the checkpoint is written.
+    CheckpointError
+        If it cannot be continued from.
+    """
+    content = checkpoint.load(folder / CHECKPOINT) if resume else None
+    model = make_model(config)
+    metrics: report.Metrics = []
+    if content is not None:
+        metrics = checkpoint.restore(model, content)
+    model.set_logger(configure(str(folder / "tensorboard"), ["tensorboard"]))
+    watch = Watch(config, folder, metrics)
+    left = config.num_rollouts * config.rollout_steps - model.num_timesteps
+    former = signal.signal(signal.SIGINT, _asker(watch))
+    try:
+        if left > 0:
+            model.learn(left, callback=watch, reset_num_timesteps=not resume)
+    finally:
+        signal.signal(signal.SIGINT, former)
+        model.logger.close()
+        if hasattr(watch, "bar"):
+            watch.close()
+    return model
+
+
+def _asker(watch: Watch) -> Any:
+    def ask(number: int, frame: FrameType | None) -> None:
+        if watch.stop:
+            raise KeyboardInterrupt
+        watch.stop = True
+        tqdm.write("stopping after this update; press Ctrl-C again to stop at once", sys.stderr)
+
+    return ask
+
+
+def finish(config: Config, folder: Path, model: MaskablePPO, seconds: float) -> str:
+    """Evaluate, write results and learning curve, and return the table."""
+    players: dict[str, str | Policy] = {"trained": SB3Policy(model)}
+    players |= {name: name for name in OPPONENTS}
+    lines = compare(players, OPPONENTS, config.rules, config.table_rounds, seed=2)
+    text = report.write_results(lines, config, seconds, folder)
+    metrics = checkpoint.load(folder / CHECKPOINT)["metrics"]
+    report.draw_curve(metrics, lines, folder / "learning_curve.png")
     return text
 
 
-def main(arguments: list[str] | None = None) -> None:
-    """Command line: `--preset NAME`, `--run FOLDER`, `--resume FOLDER`, any setting."""
-    args = list(sys.argv[1:] if arguments is None else arguments)
-    resume, run, preset = (_option(args, name) for name in ("--resume", "--run", "--preset"))
+def parse(arguments: Sequence[str] | None) -> tuple[Config, Path, bool]:
+    """Settings, run folder and whether to resume."""
+    parser = argparse.ArgumentParser(
+        prog="python -m training.ppo", description="Train a 6 nimmt! agent by self-play."
+    )
+    parser.add_argument("--preset", choices=sorted(PRESETS), help="default: quick")
+    parser.add_argument("--players", dest="num_players", type=int)
+    parser.add_argument("--variant", choices=sorted(VARIANTS))
+    parser.add_argument("--row-choice", choices=ROW_CHOICES)
+    parser.add_argument("--seed", type=int)
+    parser.add_argument("--steps", dest="total_steps", type=int, help="decisions to learn from")
+    parser.add_argument("--run", type=Path, help="run folder; default: a new one in runs/")
+    parser.add_argument("--resume", type=Path, metavar="RUN", help="continue this run folder")
+    given = {k: v for k, v in vars(parser.parse_args(arguments)).items() if v is not None}
+    resume = given.pop("resume", None)
     if resume is not None:
-        if args or run or preset:
-            sys.exit("--resume goes on with the settings of the run: give nothing else")
-        folder, config = Path(resume), None
-    else:
-        preset = preset or "quick"
-        if preset not in PRESETS:
-            sys.exit(f"--preset {preset} is not known: choose one of {', '.join(PRESETS)}")
-        config = tyro.cli(Config, default=PRESETS[preset], args=args, description=__doc__)
-        folder = Path(run or time.strftime(f"runs/{preset}-%Y%m%d-%H%M%S"))
+        if given:
+            parser.error(f"--resume continues a run as it was begun: leave out {sorted(given)}")
+        return read_config(resume), resume, True
+    preset = given.pop("preset", "quick")
+    folder = given.pop("run", Path("runs") / f"{preset}-{time.strftime('%Y%m%d-%H%M%S')}")
+    if (folder / CHECKPOINT).exists():
+        parser.error(f"{folder} has a run already: continue it with --resume, or choose another")
+    config = replace(PRESETS[preset], **given)
+    if config.total_steps < 1 or not 0 <= config.seed < 2**31:
+        parser.error("--steps has to be at least 1 and --seed between 0 and 2147483647")
+    return config, folder, False
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Command line."""
+    start = time.monotonic()
     try:
-        config and config.rules()
-        model = train(folder, config)
-    except (ValueError, OSError, RuntimeError) as error:
+        config, folder, resume = parse(arguments)
+        rules = config.rules
+        if not resume:
+            folder.mkdir(parents=True, exist_ok=True)
+            write_config(config, folder)
+        print(
+            f"{rules.name}, {rules.num_players} players, row_choice={rules.row_choice}: "
+            f"{config.total_steps:,} decisions, seed {config.seed}\nrun folder: {folder}"
+        )
+        model = train(config, folder, resume)
+    except Stopped:
+        sys.exit(f"stopped; continue with: python -m training.ppo --resume {folder}")
+    except (ValueError, OSError) as error:
         sys.exit(f"error: {error}")
-    if model is None:
-        sys.exit(130)
-    print(report(folder, Run(folder).config(), model))
-    print(f"\nSaved in {folder}: policy.zip, results.md, learning_curve.png, tensorboard/")
-
-
-def _option(args: list[str], name: str) -> str | None:
-    """Remove `name VALUE` or `name=VALUE` from `args` and return the value."""
-    for i, arg in enumerate(args):
-        if arg == name:
-            if i + 1 == len(args):
-                sys.exit(f"{name} needs a value")
-            value = args[i + 1]
-            del args[i : i + 2]
-            return value
-        if arg.startswith(name + "="):
-            del args[i]
-            return arg.split("=", 1)[1]
-    return None
+    seconds = time.monotonic() - start
+    print("evaluating", flush=True)
+    print(f"\n{finish(config, folder, model, seconds)}\n")
+    print(f"trained in {seconds:.0f} s, all in {time.monotonic() - start:.0f} s; see {folder}")
 
 
 if __name__ == "__main__":

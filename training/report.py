@@ -1,53 +1,72 @@
-"""Tables and pictures of a run."""
+"""The learning curve of a run and the table it ends with."""
 
 from __future__ import annotations
 
+import csv
+import io
+import json
 from pathlib import Path
+from typing import Any
 
-from sixnimmt_env.rules import Rules
-from training.evaluate import Strength
+from training.checkpoint import write_atomically
+from training.config import Config
+from training.evaluate import Line, as_dicts, table
 
-Results = dict[tuple[str, str], Strength]
-
-
-def table(results: Results, rules: Rules) -> str:
-    """Markdown table: who sits against whom, mean heads and wins with 95 % intervals."""
-    fair = 100 / rules.num_players
-    lines = [
-        f"One seat against {rules.num_players - 1} of another, {rules.name} game, "
-        f"row_choice={rules.row_choice!r}; mean ± 95 % interval; a fair share of wins is "
-        f"{fair:.0f} %.",
-        "",
-        "| player | against | bull heads a round | the others' | wins % | rounds |",
-        "|---|---|---|---|---|---|",
-    ]
-    for (player, opponent), s in results.items():
-        lines.append(
-            f"| {player} | {opponent} | {s.heads.text()} | {s.others.text()} "
-            f"| {s.wins.text(100, 1)} | {s.rounds} |"
-        )
-    return "\n".join(lines)
+Metrics = list[dict[str, float]]
 
 
-def learning_curve(rows: list[dict[str, float]], baseline: float, path: Path) -> None:
-    """Draw heads a round against random opponents over training, as PNG."""
-    import matplotlib
+def write_metrics(metrics: Metrics, path: Path) -> None:
+    """One CSV line per rollout."""
+    names = list(dict.fromkeys(name for row in metrics for name in row))
+    text = io.StringIO()
+    writer = csv.DictWriter(text, names, restval="", lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(metrics)
+    write_atomically(path, lambda file: file.write(text.getvalue().encode()))
 
-    matplotlib.use("Agg")
-    import matplotlib.pyplot as plt
 
-    figure, axes = plt.subplots(figsize=(7, 4))
-    steps = [row["steps"] for row in rows]
-    heads = [row["heads"] for row in rows]
-    axes.errorbar(steps, heads, [row["half"] for row in rows], marker="o", capsize=3, label="agent")
-    axes.axhline(baseline, color="grey", linestyle="--", label="random in the same seat")
-    axes.set_xlabel("decisions trained on")
-    axes.set_ylabel("bull heads a round against random\n(mean, 95 % interval)")
+def write_results(lines: list[Line], config: Config, seconds: float, folder: Path) -> str:
+    """Write results.json and results.md; return the table."""
+    content = {"seconds": round(seconds, 1), "table": as_dicts(lines)}
+    (folder / "results.json").write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
+    text = table(lines, config.rules)
+    title = (
+        f"# {config.preset} preset: {config.variant}, {config.num_players} players, "
+        f"row_choice={config.row_choice}, seed {config.seed}"
+    )
+    notes = "Win rate: ties split. ±: 95 % intervals. The seat rotates over the same deals."
+    (folder / "results.md").write_text(f"{title}\n\n{text}\n\n{notes}\n", encoding="utf-8")
+    return text
+
+
+def draw_curve(metrics: Metrics, lines: list[Line], path: Path) -> None:
+    """Heads against three random players over the run, and in self-play."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(7, 4.5), layout="constrained")
+    FigureCanvasAgg(figure)
+    axes: Any = figure.subplots()
+    self_play = [(m["steps"], m["heads_self_play"]) for m in metrics]
+    axes.plot(*zip(*self_play, strict=True), color="0.7", label="self-play (exploring)")
+    tested = [m for m in metrics if "heads_vs_random" in m]
+    axes.errorbar(
+        [m["steps"] for m in tested],
+        [m["heads_vs_random"] for m in tested],
+        [m["heads_vs_random_interval"] for m in tested],
+        marker="o",
+        markersize=3,
+        capsize=2,
+        label="trained agent among random players",
+    )
+    for line, style in zip(
+        (x for x in lines if x.opponents == "random" and x.player != "trained"),
+        ("--", ":"),
+        strict=False,
+    ):
+        axes.axhline(line.heads, color="0.3", linestyle=style, label=f"{line.player} in that seat")
+    axes.set(xlabel="decisions", ylabel="bull heads per round", title="Learning by self-play")
     axes.set_ylim(bottom=0)
     axes.grid(alpha=0.3)
-    axes.legend()
-    figure.tight_layout()
-    part = path.with_name(path.name + ".part")
-    figure.savefig(part, format="png", dpi=120)
-    plt.close(figure)
-    part.replace(path)
+    axes.legend(fontsize=8)
+    figure.savefig(path, dpi=110)

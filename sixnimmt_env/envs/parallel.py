@@ -12,6 +12,7 @@ from pettingzoo.utils import wrappers
 from pettingzoo.utils.conversions import parallel_to_aec
 
 from sixnimmt_env.cards import NUM_CARDS
+from sixnimmt_env.encoding import encode, observation_size
 from sixnimmt_env.encoding_loops import observe_encoded
 from sixnimmt_env.engine import Engine
 from sixnimmt_env.envs.options import (
@@ -25,7 +26,7 @@ from sixnimmt_env.envs.options import (
     seat_rewards,
 )
 from sixnimmt_env.envs.spaces import action_space, dict_space, flat_space
-from sixnimmt_env.observe import encode, observation_size, observe
+from sixnimmt_env.observe import observe
 from sixnimmt_env.rules import Episode, RowChoice
 from sixnimmt_env.state import HAND, OVER, State
 from sixnimmt_env.variants import DEFAULT

@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 from stable_baselines3.common.vec_env.base_vec_env import VecEnv
 
+from sixnimmt_env.encoding import observation_size
 from sixnimmt_env.envs.batch import Opponents, SeatBatch, View, consecutive_seeds
 from sixnimmt_env.envs.options import make_options
 from sixnimmt_env.envs.spaces import action_space, flat_space
-from sixnimmt_env.observe import observation_size
 
 ALL_SEATS = "all"
 Indices = int | Sequence[int] | None

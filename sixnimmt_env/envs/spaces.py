@@ -6,7 +6,7 @@ import numpy as np
 from gymnasium import spaces
 
 from sixnimmt_env.cards import NUM_ACTIONS
-from sixnimmt_env.observe import observation_size
+from sixnimmt_env.encoding import observation_size
 from sixnimmt_env.rules import Rules
 
 
