@@ -13,6 +13,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from sixnimmt_env import loops
 from sixnimmt_env.cards import BULL_HEADS, NUM_CARDS, NUM_ROWS
 from sixnimmt_env.rules import Rules
 from sixnimmt_env.state import (
@@ -95,10 +96,13 @@ def shuffle(key: U64, num_cards: int, count: int) -> U8:
     at += np.arange(count)[:, None]
     at *= width
     at += np.arange(games)
-    for i in range(count):
-        drawn = flat.take(at[i])
-        flat[at[i]] = deck[i]
-        deck[i] = drawn
+    if loops.COMPILED and games <= loops.MOST_GAMES:
+        loops.swap(deck, flat, at)
+    else:
+        for i in range(count):
+            drawn = flat.take(at[i])
+            flat[at[i]] = deck[i]
+            deck[i] = drawn
     return deck[:count]
 
 
@@ -160,9 +164,12 @@ def _deal(rules: Rules, state: State) -> None:
     hands = cards[:held].reshape(rules.num_players, rules.hand_size, -1)
     seats = np.repeat(np.arange(HAND, HAND + rules.num_players, dtype=np.uint8), rules.hand_size)
     scatter(state.location, cards[:held], lane_numbers(state.num_games), seats[:, None])
-    slots = sort_lanes([hands[:, i].copy() for i in range(rules.hand_size)])
-    for i, slot in enumerate(slots):
-        state.hand[:, i] = slot
+    if state.num_games <= loops.MOST_GAMES:
+        state.hand[...] = np.sort(hands, axis=1)
+    else:
+        slots = sort_lanes([hands[:, i].copy() for i in range(rules.hand_size)])
+        for i, slot in enumerate(slots):
+            state.hand[:, i] = slot
     start_rows(state, slice(None), cards[held:])
     state.phase[...] = PLAY
 

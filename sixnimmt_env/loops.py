@@ -183,3 +183,13 @@ def _resolve(
                 b, best, low, rows, row_end, row_len, row_heads, location, queue, placed_row,
                 placed_heads, pile_heads, cursor,
             )  # fmt: skip
+
+
+@compiled
+def swap(deck: U8, flat: U8, at: NDArray[np.int64]) -> None:
+    """Swap card i of each deck (N, B) with the one at `flat[at[i]]`, for i in order."""
+    for i in range(at.shape[0]):
+        for b in range(at.shape[1]):
+            drawn = flat[at[i, b]]
+            flat[at[i, b]] = deck[i, b]
+            deck[i, b] = drawn
