@@ -18,6 +18,7 @@ from sixnimmt_env.cards import BULL_HEADS, NUM_CARDS, NUM_ROWS
 from sixnimmt_env.rules import Rules
 from sixnimmt_env.state import (
     DRAFT,
+    FIELDS,
     HAND,
     PLAY,
     POOL,
@@ -141,20 +142,34 @@ def sort_lanes(items: list[NDArray[Any]]) -> list[NDArray[Any]]:
     return items
 
 
+_KEPT: Final = ("seed", "game_id", "round", "score", "queue", "placed_row", "placed_heads")
+_OF_ONE_ROUND: Final = tuple(name for name in FIELDS if name not in _KEPT)
+
+
 def start_round(rules: Rules, state: State, games: Index) -> None:
     """Set the games in `games` to the start of the round that their `round` says.
 
     Reads `seed`, `game_id`, `round`; keeps `score` and the last turn's queue.
     """
-    new = State.empty(rules, int(state.phase[games].shape[0]))
-    for name in ("seed", "game_id", "round", "score", "queue", "placed_row", "placed_heads"):
+    count = int(state.phase[games].shape[0])
+    if isinstance(games, slice) and count == state.num_games:
+        for name in _OF_ONE_ROUND:
+            getattr(state, name)[...] = 0
+        _begin(rules, state)
+        return
+    new = State.empty(rules, count)
+    for name in _KEPT:
         getattr(new, name)[...] = getattr(state, name)[..., games]
-    new.cursor[...] = rules.num_players
-    if rules.draft:
-        _lay_out(rules, new)
-    else:
-        _deal(rules, new)
+    _begin(rules, new)
     state.put(games, new)
+
+
+def _begin(rules: Rules, state: State) -> None:
+    state.cursor[...] = rules.num_players
+    if rules.draft:
+        _lay_out(rules, state)
+    else:
+        _deal(rules, state)
 
 
 def _deal(rules: Rules, state: State) -> None:

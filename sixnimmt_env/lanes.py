@@ -54,9 +54,13 @@ def commit(state: State, actions: U8, here: Bool | None) -> None:
             state.queue[q] += key * here
     _forget_last_turn(state, here)
     _remove(state.hand, card, here)
-    turns = np.arange(state.played.shape[1], dtype=np.uint8)[:, None]
-    now = (state.turn == turns).view(np.uint8)
-    state.played |= now * card[:, None]
+    turn = int(state.turn[0])
+    if here is None and bool((state.turn == turn).all()):
+        state.played[:, turn] = card
+    else:
+        turns = np.arange(state.played.shape[1], dtype=np.uint8)[:, None]
+        now = (state.turn == turns).view(np.uint8)
+        state.played |= now * card[:, None]
     scatter(state.location, card, lane_numbers(games), TABLE)
     state.location[0] = 0
 
