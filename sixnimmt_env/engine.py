@@ -119,7 +119,7 @@ class Engine:
         active = None if where is None else _mask(where, state.num_games)
         refused = self._refused(state, acts, active)
         if refused.any():
-            self._complain(state, acts, refused)
+            self._complain(state, np.asarray(actions), refused)
         if state.num_games <= BLOCK:
             self._advance(state, acts, active)
             return
@@ -230,7 +230,7 @@ class Engine:
         # 255 is no action: numbers out of range are refused, not wrapped into range.
         return np.where((acts < 0) | (acts > 254), 255, acts).astype(np.uint8)
 
-    def _complain(self, state: State, actions: U8, refused: Bool) -> None:
+    def _complain(self, state: State, actions: NDArray[Any], refused: Bool) -> None:
         seat, game = (int(i) for i in np.argwhere(refused)[0])
         if state.phase[game] == OVER:
             raise IllegalActionError(

@@ -246,11 +246,22 @@ def let_act(
     if state.num_games <= ONE_CALL:
         seats, games = np.nonzero(deciding)
         if seats.size:
-            actions[seats, games] = policy.act(observe(rules, state, seats, games), rng)
+            seen = observe(rules, state, seats, games)
+            actions[seats, games] = _checked(policy, policy.act(seen, rng), seats.size)
         return
     for seat in range(rules.num_players):
         lane = np.flatnonzero(deciding[seat])
         if lane.size:
             everywhere = lane.size == state.num_games
             seen = observe(rules, state, seat, None if everywhere else lane)
-            actions[seat, lane] = policy.act(seen, rng)
+            actions[seat, lane] = _checked(policy, policy.act(seen, rng), lane.size)
+
+
+def _checked(policy: Policy, actions: Any, count: int) -> Actions:
+    made = np.asarray(actions)
+    if made.shape != (count,) or made.dtype.kind not in "iu":
+        raise ValueError(
+            f"{type(policy).__name__}.act returned dtype {made.dtype}, shape {made.shape}; one "
+            f"action number for each decision, integers of shape ({count},), is needed"
+        )
+    return made

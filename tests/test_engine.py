@@ -186,7 +186,7 @@ def refuses(engine, state, actions, error, match, where=None):
 def test_bad_actions_leave_the_state_alone(table):
     engine, state = table
     good = state.hand[:, 0].astype(int)
-    for value, what in ((0, "pass"), (105, "take row 1"), (200, "200"), (-1, "255"), (999, "255")):
+    for value, what in ((0, "pass"), (105, "take row 1"), (200, "200"), (-1, "-1"), (999, "999")):
         bad = good.copy()
         bad[2, 1] = value
         refuses(engine, state, bad, IllegalActionError, f"player_2 in game 1.*{what}.*legal.*mask")
@@ -290,3 +290,29 @@ def test_memory_per_game():
 def test_play_needs_one_policy_per_seat():
     with pytest.raises(ValueError, match="3 policies for 4 players"):
         play(["random"] * 3, make_rules())
+
+
+@pytest.mark.parametrize("variant", ["base", "tactics", "pro"])
+def test_numpy_integers_are_whole_numbers(variant):
+    assert make_rules(variant, np.int64(4)) == make_rules(variant, 4)
+
+
+@pytest.mark.parametrize("games", [5, 400])
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        lambda actions: actions + 0.5,
+        lambda actions: actions.astype(str),
+        lambda actions: actions[:-1],
+        lambda actions: actions[:, None],
+        lambda actions: actions[0],
+        lambda actions: None,
+    ],
+)
+def test_policy_that_returns_no_actions(spoil, games):
+    class Broken:
+        def act(self, observation, rng):
+            return spoil(observation.action_mask.argmax(axis=1))
+
+    with pytest.raises(ValueError, match=r"Broken.act returned .* is needed"):
+        play([Broken(), "random"], make_rules("base", 2), games=games)

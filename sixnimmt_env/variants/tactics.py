@@ -5,6 +5,7 @@ Dealt at random, then played as the base game (official rules).
 
 from __future__ import annotations
 
+from numbers import Integral
 from typing import Any, Final
 
 from sixnimmt_env.cards import NUM_ROWS
@@ -17,12 +18,13 @@ HAND_SIZE: Final = 10
 
 def known_deck(num_players: int) -> int:
     """Size of the deck in which every card is in play."""
-    if not isinstance(num_players, int) or not 2 <= num_players <= MAX_PLAYERS:
+    whole = isinstance(num_players, Integral) and not isinstance(num_players, bool)
+    if not whole or not 2 <= num_players <= MAX_PLAYERS:
         raise RulesError(
             f"num_players={num_players!r} is not possible: "
             f"the known-deck variants are played by 2 to {MAX_PLAYERS}"
         )
-    return HAND_SIZE * num_players + NUM_ROWS
+    return HAND_SIZE * int(num_players) + NUM_ROWS
 
 
 def rules(num_players: int, **options: Any) -> Rules:
