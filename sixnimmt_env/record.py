@@ -165,9 +165,13 @@ def replay(record: Record) -> State:
         last = state
     heads = last.pile_heads[:, 0].tolist()
     if list(record.heads) != heads:
-        raise RecordError(
-            "heads", f"found {_words(record.heads)}, but the cards played give {_words(heads)}"
-        )
+        problem = f"found {_words(record.heads)}, but the cards played give {_words(heads)}"
+        if last.phase[0] == TAKE:
+            problem += (
+                f"; the last turn still waits for seat {last.actor[0]} to choose a row: "
+                "a '> row n' may be missing there"
+            )
+        raise RecordError("heads", problem)
     return last
 
 

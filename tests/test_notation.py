@@ -218,3 +218,21 @@ def test_records_made_by_hand_are_checked_by_replay() -> None:
     for start in (Draft(5, [[], []]), Draft(0, [[]])):
         with pytest.raises(RecordError, match=r"seats are|2 players"):
             replay(replace(drafting, start=start))
+
+
+def test_a_missing_choice_of_row_is_named():
+    text = """sixnimmt record 1
+variant: base
+players: 2
+row_choice: player
+row 1: 60
+row 2: 36 37 38 39 40
+row 3: 70
+row 4: 90
+hand 0: 29
+hand 1: 62
+turn 1: 29 62
+heads: 3 7
+"""
+    with pytest.raises(ValueError, match=r"seat 0 to choose a row.*> row n"):
+        replay(read(text))

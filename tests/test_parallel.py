@@ -225,3 +225,29 @@ def test_registry():
     aec.reset(seed=0)
     assert aec.num_agents == 3
     assert make_rules(num_players=3) == env.rules
+
+
+@pytest.mark.parametrize("odd", [True, 1.5, float("nan"), "5", None])
+def test_an_odd_action_is_named(odd):
+    env = sixnimmt_v0.parallel_env(num_players=3)
+    env.reset(seed=1)
+    actions = dict.fromkeys(env.agents, 1) | {"player_1": odd}
+    with pytest.raises(TypeError, match=r"player_1 is .*integers"):
+        env.step(actions)
+
+
+@pytest.mark.parametrize("odd", [[3], np.array([3]), [3, 4]])
+def test_an_action_is_a_single_number(odd):
+    env = sixnimmt_v0.parallel_env(num_players=3)
+    env.reset(seed=1)
+    actions = dict.fromkeys(env.agents, 1) | {"player_1": odd}
+    with pytest.raises(ValueError, match=r"player_1 is .*single numbers"):
+        env.step(actions)
+
+
+@pytest.mark.parametrize("odd", [None, [1, 2, 3]])
+def test_actions_are_a_dict(odd):
+    env = sixnimmt_v0.parallel_env(num_players=3)
+    env.reset(seed=1)
+    with pytest.raises(TypeError, match="a dict of agent to action number"):
+        env.step(odd)

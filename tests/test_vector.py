@@ -160,3 +160,15 @@ def test_bad_calls():
 def test_impossible_options(options, message):
     with pytest.raises(ValueError, match=message):
         SixNimmtVectorEnv(**options)
+
+
+@pytest.mark.parametrize("odd", [0, -1, 1.5, "4"])
+def test_num_envs_is_a_whole_number(odd):
+    with pytest.raises(ValueError, match="num_envs="):
+        SixNimmtVectorEnv(odd)
+
+
+@pytest.mark.parametrize("odd", ["a", 1.5])
+def test_odd_seeds_are_named(odd):
+    with pytest.raises(ValueError, match="seed="):
+        SixNimmtVectorEnv(2).reset(seed=odd)

@@ -11,7 +11,7 @@ from pettingzoo import AECEnv, ParallelEnv
 from pettingzoo.utils import wrappers
 from pettingzoo.utils.conversions import parallel_to_aec
 
-from sixnimmt_env.cards import NUM_CARDS
+from sixnimmt_env.cards import NUM_ACTIONS, NUM_CARDS
 from sixnimmt_env.encoding import encode, observation_size
 from sixnimmt_env.encoding_loops import observe_encoded
 from sixnimmt_env.engine import Engine
@@ -214,8 +214,10 @@ class SixNimmtParallelEnv(ParallelEnv[str, dict[str, Any], Any]):
 
     def _joint(self, actions: dict[str, Any]) -> NDArray[Any]:
         agents = self.possible_agents
+        if not isinstance(actions, dict):
+            raise TypeError(f"actions={actions!r}: a dict of agent to action number is needed")
         try:
-            joint = np.array([actions[agent] for agent in agents])
+            values = [actions[agent] for agent in agents]
         except KeyError as missing:
             raise ValueError(
                 f"there is no action for {missing.args[0]}: every agent acts in every step, "
@@ -223,9 +225,20 @@ class SixNimmtParallelEnv(ParallelEnv[str, dict[str, Any], Any]):
             ) from None
         if len(actions) != len(agents):
             raise ValueError(f"unknown agents {sorted(set(actions) - set(agents))}: known {agents}")
-        if joint.ndim != 1:
-            raise ValueError(f"actions are single numbers, one for each agent, not {actions}")
-        return joint[:, None]
+        for agent, value in zip(agents, values, strict=True):
+            # A zero-dimensional integer array is an integer too: some libraries hand over those.
+            if not isinstance(value, (int, np.integer)) or isinstance(value, bool):
+                array = np.asarray(value)
+                if array.ndim:
+                    raise ValueError(
+                        f"the action of {agent} is {value!r}, but actions are single numbers"
+                    )
+                if array.dtype.kind not in "iu":
+                    raise TypeError(
+                        f"the action of {agent} is {value!r}, but action numbers are integers 0 "
+                        f"to {NUM_ACTIONS - 1}"
+                    )
+        return np.array(values)[:, None]
 
     def _count(self, replaced: NDArray[np.bool_], rewards: NDArray[np.float64]) -> None:
         for seat in np.flatnonzero(replaced[:, 0]):

@@ -72,6 +72,8 @@ class SixNimmtVectorEnv(VectorEnv[Any, Any, Any]):
     ) -> None:
         made = make_options(**options)
         one_of("observation", observation, OBSERVATIONS)
+        if not isinstance(num_envs, (int, np.integer)) or num_envs < 1:
+            raise ValueError(f"num_envs={num_envs!r} is not possible: it is whole and at least 1")
         seats: Sequence[int] | str = seat if isinstance(seat, str) else [seat]
         num_games = num_envs
         if self_play:
@@ -113,6 +115,10 @@ class SixNimmtVectorEnv(VectorEnv[Any, Any, Any]):
         options : dict, optional
             "reset_mask", (n,) bool: envs to reset, the others go on.
         """
+        if isinstance(seed, (str, float)):
+            raise ValueError(
+                f"seed={seed!r} is not possible: a whole number from 0 on, or one for each game"
+            )
         number = int(seed) if isinstance(seed, (int, np.integer)) else None
         super().reset(seed=number)
         games = self._chosen(options or {})
