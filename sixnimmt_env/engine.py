@@ -18,6 +18,8 @@ Bool = NDArray[np.bool_]
 
 # Large batches are worked on in pieces that stay in the processor's cache.
 BLOCK: Final = 4096
+# Dealing makes larger arrays for each game.
+DEAL_BLOCK: Final = 2048
 
 
 class IllegalActionError(ValueError):
@@ -65,7 +67,10 @@ class Engine:
         """
         ids = np.arange(_count(games)) if np.ndim(games) == 0 else _words("games", games)
         state = State.empty(self.rules, ids.shape[0])
-        self.restart(state, np.arange(ids.shape[0]), seed, ids)
+        state.seed[...] = _words("seed", seed)
+        state.game_id[...] = ids
+        for block in _blocks(state.num_games, DEAL_BLOCK):
+            start_round(self.rules, state, block)
         return state
 
     def restart(self, state: State, games: ArrayLike, seed: ArrayLike, game_id: ArrayLike) -> None:
@@ -91,8 +96,8 @@ class Engine:
         self._start_rounds(state, lane)
 
     def _start_rounds(self, state: State, lane: NDArray[np.intp]) -> None:
-        for at in range(0, lane.size, BLOCK):
-            block = lane[at : at + BLOCK]
+        for at in range(0, lane.size, DEAL_BLOCK):
+            block = lane[at : at + DEAL_BLOCK]
             whole = block[-1] - block[0] == block.size - 1 and bool(np.all(np.diff(block) == 1))
             start_round(self.rules, state, slice(block[0], block[-1] + 1) if whole else block)
 
@@ -123,7 +128,7 @@ class Engine:
         if state.num_games <= BLOCK:
             self._advance(state, acts, active)
             return
-        for block in _blocks(state.num_games):
+        for block in _blocks(state.num_games, BLOCK):
             here = None if active is None else active[block]
             self._advance(state.view(block), acts[:, block], here)
 
@@ -227,8 +232,11 @@ class Engine:
                 f"actions have dtype {acts.dtype}; action numbers are integers 0 to "
                 f"{NUM_ACTIONS - 1}"
             )
-        # 255 is no action: numbers out of range are refused, not wrapped into range.
-        return np.where((acts < 0) | (acts > 254), 255, acts).astype(np.uint8)
+        small: U8 = acts.astype(np.uint8)
+        if not bool((small == acts).all()):
+            # 255 is no action: numbers out of range are refused, not wrapped into range.
+            small[small != acts] = 255
+        return small
 
     def _complain(self, state: State, actions: NDArray[Any], refused: Bool) -> None:
         seat, game = (int(i) for i in np.argwhere(refused)[0])
@@ -250,8 +258,8 @@ def _verb(action: int) -> str:
     return f"play {name}" if name.startswith("card") else f"do action {action} ({name})"
 
 
-def _blocks(num_games: int) -> list[slice]:
-    return [slice(i, min(i + BLOCK, num_games)) for i in range(0, num_games, BLOCK)]
+def _blocks(num_games: int, size: int) -> list[slice]:
+    return [slice(i, min(i + size, num_games)) for i in range(0, num_games, size)]
 
 
 def _count(games: Any) -> int:
