@@ -94,12 +94,13 @@ def resolve(state: State, choose: bool) -> None:
     Parameters
     ----------
     state : State
-        Changed in place. With `choose`, a game whose next card is low stops there in phase
-        `TAKE`, its owner being the actor; otherwise that card takes the row with fewest heads
-        (ties: fewest cards, then the lowest row).
+        Changed in place. With `choose`, a low card takes the row in `row_taken`; while there is
+        none, the game stops there in phase `TAKE`, the card's owner being the actor. Otherwise a
+        low card takes the row with fewest heads (ties: fewest cards, then the lowest row).
     choose : bool
         Whether players choose the row that their low card takes.
     """
+    chosen = _chosen_row(state) if choose else None
     for q in range(state.num_players):
         live = state.cursor == q
         live &= state.phase == PLAY
@@ -114,13 +115,24 @@ def resolve(state: State, choose: bool) -> None:
         row = (difference == nearest).view(np.uint8)
         row *= (live & (nearest < _LOW)).view(np.uint8)
         if low.any():
-            if choose:
-                _wait(state, q, low)
-                live &= ~low
-                card *= live.view(np.uint8)
-            else:
+            if chosen is None:
                 row += _fewest_heads(state) * low.view(np.uint8)
+            else:
+                row += (chosen == _ROW_NUMBERS).view(np.uint8) * low.view(np.uint8)
+                wait = low & (chosen == 0)
+                _wait(state, q, wait)
+                live &= ~wait
+                low &= live
+                card *= live.view(np.uint8)
         place(state, q, card, row, low, live)
+
+
+def _chosen_row(state: State) -> U8:
+    """Row 1 ... R that the owner of this turn's low card chose, 0 if not yet; shape (B,)."""
+    turns = np.arange(state.row_taken.shape[0], dtype=np.uint8)[:, None]
+    now = (state.turn == turns).view(np.uint8)
+    chosen: U8 = np.bitwise_or.reduce(state.row_taken * now, axis=0)
+    return chosen
 
 
 def _wait(state: State, q: int, low: Bool) -> None:
@@ -194,29 +206,3 @@ def _to_pile(state: State, games: NDArray[np.intp], take: U8, seat: U8) -> None:
     cards = gone.take(games, axis=1)
     scatter(state.location, cards, games, seat[games] + np.uint8(PILE))
     state.location[0] = 0
-
-
-def take_row(state: State, row: U8, here: Bool) -> None:
-    """Let the waiting low cards take the rows their owners chose.
-
-    Parameters
-    ----------
-    state : State
-        Changed in place; the games go on in phase `PLAY`.
-    row : (B,) uint8
-        Row 1 ... R where `here`, anything elsewhere.
-    here : (B,) bool
-        Games that waited.
-    """
-    state.phase -= here.view(np.uint8) * np.uint8(TAKE - PLAY)
-    row = row * here.view(np.uint8)
-    turns = np.arange(state.row_taken.shape[0], dtype=np.uint8)[:, None]
-    state.row_taken |= (state.turn == turns).view(np.uint8) * row
-    one_hot = (row == _ROW_NUMBERS).view(np.uint8)
-    for q in range(state.num_players):
-        live = here & (state.cursor == q)
-        if live.any():
-            card = (state.queue[q] >> 8).astype(np.uint8)
-            card *= live.view(np.uint8)
-            place(state, q, card, one_hot * live.view(np.uint8), live, live)
-            here = here & ~live

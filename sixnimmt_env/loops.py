@@ -62,16 +62,7 @@ def resolve(state: State, choose: bool) -> None:
     _resolve(
         choose, state.rows, state.row_end, state.row_len, state.row_heads, state.location,
         state.queue, state.placed_row, state.placed_heads, state.pile_heads, state.cursor,
-        state.phase, state.actor,
-    )  # fmt: skip
-
-
-def take_row(state: State, row: U8, here: Bool) -> None:
-    """See `lanes.take_row`."""
-    _take_row(
-        here, row, state.row_taken, state.turn, state.rows, state.row_end, state.row_len,
-        state.row_heads, state.location, state.queue, state.placed_row, state.placed_heads,
-        state.pile_heads, state.cursor, state.phase,
+        state.phase, state.actor, state.turn, state.row_taken,
     )  # fmt: skip
 
 
@@ -138,26 +129,10 @@ def _place(
 
 
 @compiled
-def _take_row(
-    here: Bool, row: U8, row_taken: U8, turn: U8, rows: U8, row_end: U8, row_len: U8,
-    row_heads: U8, location: U8, queue: NDArray[np.uint16], placed_row: U8, placed_heads: U8,
-    pile_heads: U8, cursor: U8, phase: U8,
-) -> None:  # fmt: skip
-    for b in range(here.shape[0]):
-        if here[b]:
-            row_taken[turn[b], b] = row[b]
-            _place(
-                b, int(row[b]) - 1, True, rows, row_end, row_len, row_heads, location, queue,
-                placed_row, placed_heads, pile_heads, cursor,
-            )  # fmt: skip
-            phase[b] = PLAY
-
-
-@compiled
 def _resolve(
     choose: bool, rows: U8, row_end: U8, row_len: U8, row_heads: U8, location: U8,
     queue: NDArray[np.uint16], placed_row: U8, placed_heads: U8, pile_heads: U8, cursor: U8,
-    phase: U8, actor: U8,
+    phase: U8, actor: U8, turn: U8, row_taken: U8,
 ) -> None:  # fmt: skip
     for b in range(phase.shape[0]):
         while phase[b] == PLAY and cursor[b] < queue.shape[0]:
@@ -170,10 +145,12 @@ def _resolve(
                     best, gap = r, difference
             low = best < 0
             if low and choose:
-                phase[b] = TAKE
-                actor[b] = key & 15
-                break
-            if low:
+                best = int(row_taken[turn[b], b]) - 1
+                if best < 0:
+                    phase[b] = TAKE
+                    actor[b] = key & 15
+                    break
+            elif low:
                 cost = 1 << 16
                 for r in range(NUM_ROWS):
                     price = int(row_heads[r, b]) * 8 + int(row_len[r, b])

@@ -85,11 +85,11 @@ class Take:
         out[here & (state.actor == seat), TAKE_ROW : TAKE_ROW + NUM_ROWS] = 1
 
     def apply(self, state: State, actions: U8, here: Bool | None) -> None:
-        """Take the row; the low card starts it."""
-        here = np.ones(state.num_games, np.bool_) if here is None else here
-        # All other seats pass, so the largest action is the actor's.
-        row = actions.max(axis=0) - np.uint8(TAKE_ROW - 1)
-        (loops if loops.suits(state) else lanes).take_row(state, row, here)
+        """Note the row, which the low card takes when the queue goes on."""
+        game = np.arange(state.num_games) if here is None else np.flatnonzero(here)
+        row = actions[state.actor[game], game] - np.uint8(TAKE_ROW - 1)
+        state.row_taken[state.turn[game], game] = row
+        state.phase[game] = PLAY
 
 
 class Draft:
