@@ -1,14 +1,16 @@
 """Card numbers, bull heads and the numbering of actions.
 
-Cards are the integers 1 ... 104; 0 always means "no card". A card's action has the card's own
-number, so one number means the same thing in hands, masks, records and error messages.
+Cards are the integers 1 ... 104; 0 always means "no card". Some games add identical cards that
+have a printed 0 and no bull heads: their number here is 109, `ZERO`. A card's action has the card's
+own number, so one number means the same thing in hands, masks, records and error messages.
 
 =============  =====================================================
 action         meaning
 =============  =====================================================
-0              pass; legal only for a seat that has nothing to decide
+0              pass: nothing to decide, or no second card in this turn
 1 ... 104      play (or draft) that card
 105 ... 108    take row 1 ... 4
+109            play a 0 card, in games that have them
 =============  =====================================================
 """
 
@@ -25,7 +27,7 @@ ROW_CAPACITY: Final = 5
 
 PASS: Final = 0
 TAKE_ROW: Final = 105
-NUM_ACTIONS: Final = TAKE_ROW + NUM_ROWS
+ZERO: Final = TAKE_ROW + NUM_ROWS
 
 
 def bull_heads(card: int) -> int:
@@ -73,4 +75,6 @@ def action_name(action: int) -> str:
         return f"card {action}"
     if TAKE_ROW <= action < TAKE_ROW + NUM_ROWS:
         return f"take row {action - TAKE_ROW + 1}"
+    if action == ZERO:
+        return "a 0 card"
     return f"{action} (no such action)"

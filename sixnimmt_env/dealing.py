@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sixnimmt_env import loops
-from sixnimmt_env.cards import BULL_HEADS, NUM_CARDS, NUM_ROWS
+from sixnimmt_env.cards import BULL_HEADS, NUM_CARDS, NUM_ROWS, ZERO
 from sixnimmt_env.rules import Rules
 from sixnimmt_env.state import (
     DRAFT,
@@ -87,13 +87,18 @@ def random_seat(state: State, num_players: int, purpose: int) -> U8:
     return seats
 
 
-def shuffle(key: U64, num_cards: int, count: int) -> U8:
-    """First `count` cards of a shuffled deck 1 ... num_cards, shape (count, B) uint8."""
-    games = key.shape[0]
-    deck = lane_zeros((num_cards, games), np.uint8)
-    deck[...] = np.arange(1, num_cards + 1, dtype=np.uint8)[:, None]
+def shuffle(key: U64, cards: U8, count: int, first: int = 0, out_of: int = 0) -> U8:
+    """First `count` cards of a shuffled deck of `cards`, shape (count, B) uint8.
+
+    The `first` ones come from the first `out_of` cards of the deck alone.
+    """
+    games, size = key.shape[0], cards.shape[0]
+    deck = lane_zeros((size, games), np.uint8)
+    deck[...] = cards[:, None]
     flat, width = _flat(deck)
-    at = draws(key, np.arange(num_cards, num_cards - count, -1).astype(np.uint64)).view(np.int64)
+    left = np.arange(size, size - count, -1).astype(np.uint64)
+    left[:first] -= np.uint64(size - out_of)
+    at = draws(key, left).view(np.int64)
     at += np.arange(count)[:, None]
     at *= width
     at += np.arange(games)
@@ -165,7 +170,9 @@ def start_round(rules: Rules, state: State, games: Index) -> None:
 
 
 def _begin(rules: Rules, state: State) -> None:
-    state.cursor[...] = rules.num_players
+    state.cursor[...] = rules.queue_size
+    if rules.one_by_one:
+        _choose_starter(rules, state)
     if rules.draft:
         _lay_out(rules, state)
     else:
@@ -174,19 +181,43 @@ def _begin(rules: Rules, state: State) -> None:
 
 def _deal(rules: Rules, state: State) -> None:
     key = stream(state.seed, state.game_id, state.round, DECK)
-    cards = shuffle(key, rules.num_cards, rules.num_dealt)
-    held = rules.num_players * rules.hand_size
-    hands = cards[:held].reshape(rules.num_players, rules.hand_size, -1)
-    seats = np.repeat(np.arange(HAND, HAND + rules.num_players, dtype=np.uint8), rules.hand_size)
-    scatter(state.location, cards[:held], lane_numbers(state.num_games), seats[:, None])
+    starters, cards = _starters_and_hands(rules, key)
+    each = rules.hand_size - rules.zeros_each
+    hands = cards.reshape(rules.num_players, each, -1)
+    seats = np.repeat(np.arange(HAND, HAND + rules.num_players, dtype=np.uint8), each)
+    numbered = cards * (cards != ZERO) if rules.zeros else cards
+    scatter(state.location, numbered, lane_numbers(state.num_games), seats[:, None])
+    state.location[0] = 0
     if state.num_games <= loops.MOST_GAMES:
-        state.hand[...] = np.sort(hands, axis=1)
+        state.hand[:, :each] = np.sort(hands, axis=1)
     else:
-        slots = sort_lanes([hands[:, i].copy() for i in range(rules.hand_size)])
+        slots = sort_lanes([hands[:, i].copy() for i in range(each)])
         for i, slot in enumerate(slots):
             state.hand[:, i] = slot
-    start_rows(state, slice(None), cards[held:])
+    state.hand[:, each:] = ZERO
+    start_rows(state, slice(None), starters)
     state.phase[...] = PLAY
+
+
+def _starters_and_hands(rules: Rules, key: U64) -> tuple[U8, U8]:
+    """Row starters (R, B) and the cards dealt to hands, seat by seat."""
+    numbers = np.arange(1, rules.num_cards + 1, dtype=np.uint8)
+    if not rules.zeros:
+        cards = shuffle(key, numbers, rules.num_dealt)
+        return cards[-NUM_ROWS:], cards[:-NUM_ROWS]
+    # The 0s are shuffled in when the row starters lie on the table.
+    left = rules.zeros - rules.zeros_each * rules.num_players
+    deck = np.concatenate((numbers, np.full(left, ZERO, np.uint8)))
+    cards = shuffle(key, deck, rules.num_dealt, NUM_ROWS, rules.num_cards)
+    return cards[:NUM_ROWS], cards[NUM_ROWS:]
+
+
+def _choose_starter(rules: Rules, state: State) -> None:
+    """At random in the first round, then who has the most heads (ties: the lowest seat)."""
+    drawn = random_seat(state, rules.num_players, FIRST_SEAT)
+    most = state.score.argmax(axis=0).astype(np.uint8)
+    state.first_seat[...] = np.where(state.round == 0, drawn, most)
+    state.actor[...] = state.first_seat
 
 
 def _lay_out(rules: Rules, state: State) -> None:

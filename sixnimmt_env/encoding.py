@@ -10,10 +10,10 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from sixnimmt_env.cards import NUM_CARDS, NUM_ROWS, ROW_CAPACITY
+from sixnimmt_env.cards import NUM_CARDS, NUM_ROWS, ROW_CAPACITY, ZERO
 from sixnimmt_env.observe import Observation
 from sixnimmt_env.rules import Rules
-from sixnimmt_env.state import DRAFT, PLAY, TAKE
+from sixnimmt_env.state import DRAFT, PLAY, SECOND, TAKE
 
 DECK_HEADS: Final = 171
 MOST_ROW_HEADS: Final = 27
@@ -50,9 +50,10 @@ def _scaled(name: str, scale: float) -> Callable[[Observation, NDArray[np.float3
 def _write_hand(observation: Observation, out: NDArray[np.float32]) -> None:
     out[...] = 0
     at = observation.hand.astype(np.intp)
+    at[at == ZERO] = 0
     out[np.arange(len(observation))[:, None], at - 1] = 1
     # An empty slot marked the last column: card 104 is the only true owner of it.
-    out[:, -1] = observation.hand.max(axis=1) == NUM_CARDS
+    out[:, -1] = at.max(axis=1) == NUM_CARDS
 
 
 def _write_cards(name: str) -> Callable[[Observation, NDArray[np.float32]], None]:
@@ -68,7 +69,7 @@ def _write_phase(observation: Observation, out: NDArray[np.float32]) -> None:
 
 
 def _write_decides(observation: Observation, out: NDArray[np.float32]) -> None:
-    out[:, 0] = observation.action_mask[:, 0] == 0
+    out[:, 0] = observation.decides
 
 
 def _write_hands(observation: Observation, out: NDArray[np.float32]) -> None:
@@ -78,6 +79,19 @@ def _write_hands(observation: Observation, out: NDArray[np.float32]) -> None:
     grid = out.reshape(n, seats, NUM_CARDS)
     grid[np.arange(n)[:, None, None], np.arange(seats)[:, None], others - 1] = 1
     grid[..., -1] = others.max(axis=2) == NUM_CARDS
+
+
+def _write_zeros(observation: Observation, out: NDArray[np.float32]) -> None:
+    held = (observation.hand == ZERO).sum(axis=1)
+    np.multiply(held, np.float32(1 / observation.rules.zeros), out=out[:, 0], casting="unsafe")
+
+
+def _write_committed(observation: Observation, out: NDArray[np.float32]) -> None:
+    zero = observation.committed == ZERO
+    number = observation.committed * ~zero
+    np.multiply(number, np.float32(1 / NUM_CARDS), out=out[:, 0], casting="unsafe")
+    out[:, 1] = zero
+    out[:, 2] = observation.phase == SECOND
 
 
 def _specs(rules: Rules) -> list[_Spec]:
@@ -141,6 +155,25 @@ def _specs(rules: Rules) -> list[_Spec]:
                 (seats - 1) * NUM_CARDS,
                 "1 for each card the others hold, seat by seat",
                 _write_hands,
+            )
+        )
+    if rules.zeros:
+        specs += [
+            ("zeros", 1, f"0 cards held / {rules.zeros}", _write_zeros),
+            (
+                "unseen_zeros",
+                1,
+                f"0 cards not seen in this round / {rules.zeros}",
+                _scaled("unseen_zeros", rules.zeros),
+            ),
+        ]
+    if rules.cards_per_turn > 1:
+        specs.append(
+            (
+                "committed",
+                3,
+                "own first card / 104, 1 if it is a 0 card, 1 if a second one is decided on",
+                _write_committed,
             )
         )
     return specs

@@ -12,12 +12,12 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from sixnimmt_env.cards import NUM_ACTIONS, NUM_CARDS, NUM_ROWS, ROW_CAPACITY, TAKE_ROW
+from sixnimmt_env.cards import NUM_CARDS, NUM_ROWS, ROW_CAPACITY, TAKE_ROW, ZERO
 from sixnimmt_env.encoding import DECK_HEADS, MOST_ROW_HEADS, encode, field_table, score_scale
 from sixnimmt_env.loops import COMPILED, compiled
 from sixnimmt_env.observe import observe
 from sixnimmt_env.rules import Rules
-from sixnimmt_env.state import DRAFT, HAND, PILE, PLAY, TABLE, TAKE, U8, State
+from sixnimmt_env.state import DRAFT, HAND, PILE, PLAY, SECOND, TABLE, TAKE, U8, State
 
 F32 = NDArray[np.float32]
 
@@ -33,6 +33,8 @@ _ARRAYS: Final = (
     "row_len",
     "row_heads",
     "hand",
+    "committed",
+    "zeros_played",
     "queue",
     "cursor",
     "pile_heads",
@@ -55,14 +57,14 @@ def observe_encoded(
     -------
     (n, size) float32
         As `encode` writes it; a new array.
-    (n, 109) int8
+    (n, A) int8
         1 for legal actions; a new array.
     """
     if not COMPILED or rules.draft:
         return _by_seat(rules, state, seats, games)
     vectors = np.empty((seats.shape[0], field_table(rules)[-1].stop), np.float32)
-    masks = np.empty((seats.shape[0], NUM_ACTIONS), np.int8)
-    settings = (_SCALES, 1 / rules.hand_size, score_scale(rules), rules.num_cards)
+    masks = np.empty((seats.shape[0], rules.num_actions), np.int8)
+    settings = (_SCALES, 1 / rules.hand_size, score_scale(rules), rules.num_cards, rules.zeros)
     if state.num_games <= FEW:
         order = np.arange(games.shape[0])
         arrays = [getattr(state, name) for name in _ARRAYS]
@@ -85,7 +87,7 @@ def _by_seat(
     rules: Rules, state: State, seats: NDArray[np.intp], games: NDArray[np.intp]
 ) -> tuple[F32, NDArray[np.int8]]:
     vectors = np.empty((seats.shape[0], field_table(rules)[-1].stop), np.float32)
-    masks = np.empty((seats.shape[0], NUM_ACTIONS), np.int8)
+    masks = np.empty((seats.shape[0], rules.num_actions), np.int8)
     # All games of one seat side by side need no gathering.
     whole = np.arange(state.num_games)
     at = 0
@@ -107,26 +109,35 @@ def _by_seat(
 def _encode(
     vectors: F32, masks: NDArray[np.int8], order: NDArray[np.intp], seats: NDArray[np.intp],
     games: NDArray[np.intp], first: int, scales: F32, per_hand: float, per_score: float,
-    num_cards: int, location: U8, rows: U8, row_end: U8, row_len: U8, row_heads: U8, hand: U8,
-    queue: NDArray[np.uint16], cursor: U8, pile_heads: U8, score: NDArray[np.int32], phase: U8,
-    turn: U8, actor: U8,
+    num_cards: int, num_zeros: int, location: U8, rows: U8, row_end: U8, row_len: U8,
+    row_heads: U8, hand: U8, committed: U8, zeros_played: U8, queue: NDArray[np.uint16],
+    cursor: U8, pile_heads: U8, score: NDArray[np.int32], phase: U8, turn: U8, actor: U8,
 ) -> None:  # fmt: skip
     players, size = hand.shape[0], hand.shape[1]
     per_card, per_slot, per_row_heads, per_deck = scales
     per_turn = np.float32(per_hand)
+    two, one_by_one = committed.shape[0] > 0, queue.shape[0] == 1
     for i in order:
         seat, b = seats[i], games[i] - first
         out = vectors[i]
         out[:] = 0
         masks[i] = 0
-        decides = phase[b] == PLAY or (phase[b] == TAKE and actor[b] == seat)
+        plays = phase[b] == PLAY or phase[b] == SECOND
+        if one_by_one:
+            plays = plays and actor[b] == seat
+        elif two:
+            plays = plays and hand[seat, 0, b] > 0
+        decides = plays or (phase[b] == TAKE and actor[b] == seat)
+        zeros = 0
         for h in range(size):
             card = int(hand[seat, h, b])
-            if card > 0:
+            if card == ZERO:
+                zeros += 1
+            elif card > 0:
                 out[card - 1] = 1
-                if phase[b] == PLAY:
-                    masks[i, card] = 1
-        if not decides:
+            if card > 0 and plays:
+                masks[i, card] = 1
+        if not decides or phase[b] == SECOND:
             masks[i, 0] = 1
         elif phase[b] == TAKE:
             masks[i, TAKE_ROW : TAKE_ROW + NUM_ROWS] = 1
@@ -164,3 +175,23 @@ def _encode(
         for p in range(DRAFT, TAKE + 1):
             out[at + 1 + p - DRAFT] = phase[b] == p
         out[at + 4] = decides
+        at += 5
+        if per_score > 0:
+            at += players
+        if num_zeros > 0:
+            seen = zeros
+            for other in range(players):
+                seen += zeros_played[other, b]
+            if two and committed[seat, b] == ZERO:
+                seen += 1
+            per_zero = np.float32(1 / num_zeros)
+            out[at] = np.float32(zeros) * per_zero
+            out[at + 1] = np.float32(num_zeros - seen) * per_zero
+            at += 2
+        if two:
+            first = int(committed[seat, b])
+            if first == ZERO:
+                out[at + 1] = 1
+            else:
+                out[at] = np.float32(first) * per_card
+            out[at + 2] = phase[b] == SECOND

@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sixnimmt_env import lanes, loops
-from sixnimmt_env.cards import NUM_ACTIONS, action_name
+from sixnimmt_env.cards import action_name
 from sixnimmt_env.dealing import start_round
-from sixnimmt_env.phases import PLAY_PHASE, action_mask, phases_of
+from sixnimmt_env.phases import Phase, action_mask, phases_of
 from sixnimmt_env.rules import Rules
-from sixnimmt_env.state import OVER, PHASE_NAMES, PLAY, TAKE, U8, State
+from sixnimmt_env.state import DRAFT, OVER, PHASE_NAMES, PLAY, SECOND, U8, State
 
 Bool = NDArray[np.bool_]
 
@@ -47,7 +47,13 @@ class Engine:
     def __init__(self, rules: Rules) -> None:
         self.rules = rules
         self._phases = phases_of(rules)
-        self._choose = rules.row_choice == "player"
+        # Seats may have nothing to decide while others play.
+        self._uneven = rules.cards_per_turn > 1 or rules.one_by_one
+        self._together = {p.code: p for p in self._phases if p.code in (PLAY, SECOND)}
+        choose = loops.CHOOSE if rules.row_choice == "player" else loops.FEWEST
+        self._low_card = loops.APPEND if rules.low_card == "append" else choose
+        # Games that stop within a turn, for a choice of row or a second card.
+        self._stops = self._low_card == loops.CHOOSE or rules.cards_per_turn > 1
 
     def reset(self, seed: ArrayLike = 0, games: ArrayLike = 1) -> State:
         """Deal new games.
@@ -133,8 +139,9 @@ class Engine:
             self._advance(state.view(block), acts[:, block], here)
 
     def _advance(self, state: State, actions: U8, active: Bool | None) -> None:
-        if active is None and bool((state.phase == PLAY).all()):
-            PLAY_PHASE.apply(state, actions, None)
+        everywhere = self._same_phase(state, active)
+        if everywhere is not None:
+            everywhere.apply(state, actions, None)
             self._resolve(state, None)
             return
         # A game whose pick or row is decided in this step goes on to play in the next one.
@@ -145,20 +152,39 @@ class Engine:
                 here &= active
             if here.any():
                 phase.apply(state, actions, here)
-        moved = (phase_before == PLAY) | (phase_before == TAKE)
+        moved = (phase_before != DRAFT) & (phase_before != OVER)
         self._resolve(state, moved if active is None else moved & active)
 
+    def _same_phase(self, state: State, active: Bool | None) -> Phase | None:
+        """Phase in which all games are, if all seats decide there and every game moves."""
+        if active is not None:
+            return None
+        phase = self._together.get(int(state.phase[0]))
+        return phase if phase and bool((state.phase == phase.code).all()) else None
+
     def _resolve(self, state: State, moved: Bool | None) -> None:
-        (loops if loops.suits(state) else lanes).resolve(state, self._choose)
-        done = state.cursor == state.num_players
-        if self._choose:
+        (loops if loops.suits(state) else lanes).resolve(state, self._low_card)
+        done = state.cursor == self.rules.queue_size
+        if self._stops:
             done &= state.phase == PLAY
         if moved is not None:
             done &= moved
-        state.turn += done.view(np.uint8)
-        done &= state.turn == self.rules.hand_size
+        if self.rules.one_by_one:
+            self._pass_on(state, done)
+        else:
+            state.turn += done.view(np.uint8)
+        if self.rules.cards_per_turn > 1:
+            done &= ~state.hand[:, 0].any(axis=0)
+        else:
+            done &= state.turn == self.rules.hand_size
         if done.any():
             self._end_rounds(state, np.flatnonzero(done))
+
+    def _pass_on(self, state: State, done: Bool) -> None:
+        """The next seat's turn; a turn is over when all have played."""
+        following = (state.actor + np.uint8(1)) % np.uint8(self.rules.num_players)
+        np.copyto(state.actor, following, where=done)
+        state.turn += (done & (state.actor == state.first_seat)).view(np.uint8)
 
     def _end_rounds(self, state: State, ended: NDArray[np.intp]) -> None:
         over = self._is_over(state, ended)
@@ -186,8 +212,9 @@ class Engine:
         return self._refused(state, self._checked(state, actions), active)
 
     def _refused(self, state: State, actions: U8, active: Bool | None) -> Bool:
-        if active is None and bool((state.phase == PLAY).all()):
-            return ~PLAY_PHASE.accepts(state, actions)
+        everywhere = self._same_phase(state, active)
+        if everywhere is not None and not self._uneven:
+            return ~everywhere.accepts(state, actions)
         acting = state.acting()
         refused: Bool = actions != 0
         refused &= ~acting
@@ -230,7 +257,7 @@ class Engine:
         if acts.dtype.kind not in "iu":
             raise TypeError(
                 f"actions have dtype {acts.dtype}; action numbers are integers 0 to "
-                f"{NUM_ACTIONS - 1}"
+                f"{self.rules.num_actions - 1}"
             )
         small: U8 = acts.astype(np.uint8)
         if not bool((small == acts).all()):

@@ -4,7 +4,7 @@ A card fits the row whose end is below it with the smallest difference. In wrapp
 arithmetic `card - row_end` is below 128 where it fits and at least 128 where it does not, so one
 minimum over the rows finds the row, or shows that the card is a low card.
 
-`loops.py` holds the same two functions as plain loops; tests hold them to identical results.
+`loops.py` holds the same functions as plain loops; tests hold them to identical results.
 """
 
 from __future__ import annotations
@@ -14,15 +14,30 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from sixnimmt_env.cards import BULL_HEADS, NUM_ROWS, ROW_CAPACITY
+from sixnimmt_env.cards import BULL_HEADS, NUM_CARDS, NUM_ROWS, ROW_CAPACITY, ZERO
 from sixnimmt_env.dealing import sort_lanes
-from sixnimmt_env.state import PILE, PLAY, TABLE, TAKE, U8, State, lane_numbers, scatter
+from sixnimmt_env.loops import APPEND, CHOOSE
+from sixnimmt_env.state import (
+    PILE,
+    PLAY,
+    SECOND,
+    TABLE,
+    TAKE,
+    U8,
+    State,
+    lane_numbers,
+    scatter,
+)
 
 Bool = NDArray[np.bool_]
 
-QUEUE_KEY: Final = (np.arange(256) << 8).astype(np.uint16)
-QUEUE_KEY[: len(BULL_HEADS)] |= BULL_HEADS.astype(np.uint16) << 4
-"""(256,) uint16: `card << 8 | heads << 4`, to which the seat is added."""
+QUEUE_KEY: Final = np.zeros(256, np.uint16)
+QUEUE_KEY[: NUM_CARDS + 1] = np.arange(NUM_CARDS + 1) << 8 | BULL_HEADS.astype(np.uint16) << 4
+"""(256,) uint16: `card << 8 | heads << 4` of a numbered card, to which the seat is added."""
+
+# Set for a card that its owner did not combine with a 0, so that it sorts behind those.
+_LATER: Final = np.uint16(0x8000)
+_NUMBER: Final = np.uint8(127)
 
 _ROW_NUMBERS: Final = np.arange(1, NUM_ROWS + 1, dtype=np.uint8)[:, None]
 _SLOTS: Final = np.arange(ROW_CAPACITY, dtype=np.uint8)[None, :, None]
@@ -53,7 +68,7 @@ def commit(state: State, actions: U8, here: Bool | None) -> None:
             state.queue[q] *= ~here
             state.queue[q] += key * here
     _forget_last_turn(state, here)
-    _remove(state.hand, card, here)
+    _remove(state.hand, card)
     turn = int(state.turn[0])
     if here is None and bool((state.turn == turn).all()):
         state.played[:, turn] = card
@@ -63,6 +78,98 @@ def commit(state: State, actions: U8, here: Bool | None) -> None:
         state.played |= now * card[:, None]
     scatter(state.location, card, lane_numbers(games), TABLE)
     state.location[0] = 0
+
+
+def set_aside(state: State, actions: U8, here: Bool | None) -> None:
+    """Commit the first of one or two cards face down; the games go to phase `SECOND`.
+
+    Parameters
+    ----------
+    state : State
+        Changed in place: hand, committed, phase.
+    actions : (P, B) uint8
+        Card of each seat, 0 for seats without cards, checked before.
+    here : (B,) bool or None
+        Games that play now; None for all.
+    """
+    card = actions if here is None else actions * here.view(np.uint8)
+    _remove(state.hand, card)
+    if here is None:
+        state.committed[...] = card
+        state.phase[...] = SECOND
+    else:
+        state.committed += card  # it is 0 in the games that come here
+        state.phase += here.view(np.uint8) * np.uint8(SECOND - PLAY)
+
+
+def reveal(state: State, actions: U8, here: Bool | None) -> None:
+    """Reveal and queue the cards of a turn in which seats play none, one or two of them.
+
+    Parameters
+    ----------
+    state : State
+        Changed in place: hand, committed, played, zeros_played, location, queue, cursor, phase.
+    actions : (P, B) uint8
+        Second cards where two may be played, the first ones being in `committed`; otherwise the
+        only ones. 0 for none.
+    here : (B,) bool or None
+        Games that play now; None for all.
+    """
+    players, games = actions.shape
+    card = actions if here is None else actions * here.view(np.uint8)
+    _remove(state.hand, card)
+    if state.two_cards:
+        first = state.committed if here is None else state.committed * here.view(np.uint8)
+        cards = [first.copy(), card]
+        queue = _queue_of_two(*cards)
+        state.committed -= first
+        if here is None:
+            state.phase[...] = PLAY
+        else:
+            state.phase -= here.view(np.uint8) * np.uint8(SECOND - PLAY)
+    else:
+        cards = [card]
+        queue = [np.maximum.reduce(_number_keys(card), axis=0)]
+    _forget_last_turn(state, here)
+    empty = np.zeros(games, np.uint8)
+    for q, key in enumerate(queue):
+        if here is None:
+            state.queue[q] = key
+        else:
+            state.queue[q] *= ~here
+            state.queue[q] += key * here
+        empty += (key == 0).view(np.uint8)
+    state.cursor += empty if here is None else empty * here.view(np.uint8)
+    places = np.arange(state.played.shape[1], dtype=np.uint8)[:, None]
+    for i, part in enumerate(cards):
+        zero = (part == ZERO).view(np.uint8)
+        state.zeros_played += zero
+        place = state.turn * np.uint8(len(cards)) + np.uint8(i)
+        at = int(place[0])
+        if bool((place == at).all()):
+            state.played[:, at] |= part
+        else:
+            state.played |= (place == places).view(np.uint8) * part[:, None]
+        scatter(state.location, part * (zero ^ 1), lane_numbers(games), TABLE)
+    state.location[0] = 0
+
+
+def _number_keys(card: U8) -> NDArray[np.uint16]:
+    """Queue entries of the cards (P, B), 0 where there is no number."""
+    keys = QUEUE_KEY.take(card)
+    keys |= np.arange(card.shape[0], dtype=np.uint16)[:, None] * (keys != 0)
+    return keys
+
+
+def _queue_of_two(first: U8, second: U8) -> list[NDArray[np.uint16]]:
+    """Sort first and second cards (P, B); a number combined with a 0 comes before all others."""
+    keys = []
+    for card, other in ((first, second), (second, first)):
+        key = _number_keys(card)
+        later = (key != 0) & (other != ZERO)
+        key += later * _LATER
+        keys += list(key)
+    return sort_lanes(keys)
 
 
 def _forget_last_turn(state: State, here: Bool | None) -> None:
@@ -77,36 +184,39 @@ def _forget_last_turn(state: State, here: Bool | None) -> None:
         state.cursor *= keep
 
 
-def _remove(hand: U8, card: U8, here: Bool | None) -> None:
-    """Close the gap that `card` (P, B) leaves in `hand` (P, H, B), which stays ascending."""
+def _remove(hand: U8, card: U8) -> None:
+    """Close the gap that `card` (P, B; 0 for none) leaves in `hand` (P, H, B)."""
+    # No card becomes 255, which is above all cards.
+    card = card - (card == 0).view(np.uint8)
     move = (hand[:, :-1] >= card[:, None]).view(np.uint8)
-    if here is not None:
-        move &= here.view(np.uint8)
     move *= hand[:, 1:] - hand[:, :-1]
     last = hand[:, -1]
-    last *= last < card if here is None else (last < card) | ~here
+    last *= last < card
     hand[:, :-1] += move
 
 
-def resolve(state: State, choose: bool) -> None:
+def resolve(state: State, low_card: int) -> None:
     """Place the queued cards of every game that waits for nobody.
 
     Parameters
     ----------
     state : State
-        Changed in place. With `choose`, a low card takes the row in `row_taken`; while there is
-        none, the game stops there in phase `TAKE`, the card's owner being the actor. Otherwise a
-        low card takes the row with fewest heads (ties: fewest cards, then the lowest row).
-    choose : bool
-        Whether players choose the row that their low card takes.
+        Changed in place.
+    low_card : int
+        What becomes of a low card. `CHOOSE`: it takes the row in `row_taken`; while there is none,
+        the game stops there in phase `TAKE`, the card's owner being the actor. `FEWEST`: it takes
+        the row with fewest heads (ties: fewest cards, then the lowest row). `APPEND`: it joins the
+        row with the highest end as any other card would.
     """
-    chosen = _chosen_row(state) if choose else None
-    for q in range(state.num_players):
+    chosen = _chosen_row(state) if low_card == CHOOSE else None
+    for q in range(state.queue.shape[0]):
         live = state.cursor == q
         live &= state.phase == PLAY
         if not live.any():
             continue
         card = (state.queue[q] >> 8).astype(np.uint8)
+        if low_card == APPEND:
+            card &= _NUMBER
         card *= live.view(np.uint8)
         difference = card - state.row_end
         nearest = np.minimum.reduce(difference, axis=0)
@@ -115,7 +225,10 @@ def resolve(state: State, choose: bool) -> None:
         row = (difference == nearest).view(np.uint8)
         row *= (live & (nearest < _LOW)).view(np.uint8)
         if low.any():
-            if chosen is None:
+            if low_card == APPEND:
+                row += _highest_end(state) * low.view(np.uint8)
+                low = np.zeros_like(low)
+            elif chosen is None:
                 row += _fewest_heads(state) * low.view(np.uint8)
             else:
                 row += (chosen == _ROW_NUMBERS).view(np.uint8) * low.view(np.uint8)
@@ -150,6 +263,12 @@ def _fewest_heads(state: State) -> U8:
     cost |= _ROW_NUMBERS - 1
     cheapest: U8 = (cost == np.minimum.reduce(cost, axis=0)).view(np.uint8)
     return cheapest
+
+
+def _highest_end(state: State) -> U8:
+    """One-hot (R, B): the row with the highest end."""
+    highest: U8 = (state.row_end == np.maximum.reduce(state.row_end, axis=0)).view(np.uint8)
+    return highest
 
 
 def place(state: State, q: int, card: U8, row: U8, low: Bool, live: Bool) -> None:

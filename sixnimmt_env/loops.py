@@ -13,8 +13,8 @@ from typing import Any, Final, TypeVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from sixnimmt_env.cards import BULL_HEADS, NUM_ROWS, ROW_CAPACITY
-from sixnimmt_env.state import PILE, PLAY, TABLE, TAKE, U8, State
+from sixnimmt_env.cards import BULL_HEADS, NUM_ROWS, ROW_CAPACITY, ZERO
+from sixnimmt_env.state import PILE, PLAY, SECOND, TABLE, TAKE, U8, State
 
 Bool = NDArray[np.bool_]
 F = TypeVar("F", bound=Callable[..., Any])
@@ -33,6 +33,11 @@ def _compiler() -> Callable[[F], F] | None:
 _COMPILER: Final = _compiler()
 COMPILED: Final = _COMPILER is not None
 """Whether this kernel is compiled."""
+
+# What becomes of a low card, see `resolve`.
+CHOOSE: Final = 0
+FEWEST: Final = 1
+APPEND: Final = 2
 
 # Up to so many games the loops are faster than whole-array operations.
 MOST_GAMES: Final = 256 if COMPILED else 6
@@ -57,10 +62,27 @@ def commit(state: State, actions: U8, here: Bool | None) -> None:
     )  # fmt: skip
 
 
-def resolve(state: State, choose: bool) -> None:
+def set_aside(state: State, actions: U8, here: Bool | None) -> None:
+    """See `lanes.set_aside`."""
+    _set_aside(
+        _everywhere(state) if here is None else here, _own(actions), state.hand, state.committed,
+        state.phase,
+    )  # fmt: skip
+
+
+def reveal(state: State, actions: U8, here: Bool | None) -> None:
+    """See `lanes.reveal`."""
+    _reveal(
+        _everywhere(state) if here is None else here, _own(actions), BULL_HEADS, state.hand,
+        state.committed, state.zeros_played, state.location, state.played, state.turn, state.queue,
+        state.placed_row, state.placed_heads, state.cursor, state.phase,
+    )  # fmt: skip
+
+
+def resolve(state: State, low_card: int) -> None:
     """See `lanes.resolve`."""
     _resolve(
-        choose, state.rows, state.row_end, state.row_len, state.row_heads, state.location,
+        low_card, state.rows, state.row_end, state.row_len, state.row_heads, state.location,
         state.queue, state.placed_row, state.placed_heads, state.pile_heads, state.cursor,
         state.phase, state.actor, state.turn, state.row_taken,
     )  # fmt: skip
@@ -76,11 +98,20 @@ def _everywhere(state: State) -> Bool:
 
 
 @compiled
+def _remove(hand: U8, seat: int, card: int, b: int) -> None:
+    """Close the gap that a card leaves in a hand."""
+    size = hand.shape[1]
+    for i in range(size):
+        if int(hand[seat, i, b]) >= card:
+            hand[seat, i, b] = hand[seat, i + 1, b] if i + 1 < size else 0
+
+
+@compiled
 def _commit(
     here: Bool, actions: U8, bull_heads: U8, hand: U8, location: U8, played: U8, turn: U8,
     queue: NDArray[np.uint16], placed_row: U8, placed_heads: U8, cursor: U8,
 ) -> None:  # fmt: skip
-    players, size = hand.shape[0], hand.shape[1]
+    players = hand.shape[0]
     for b in range(here.shape[0]):
         if not here[b]:
             continue
@@ -98,10 +129,68 @@ def _commit(
                 queue[q, b] = queue[q - 1, b]
                 q -= 1
             queue[q, b] = key
-            # Close the gap in the hand.
-            for i in range(size):
-                if int(hand[seat, i, b]) >= card:
-                    hand[seat, i, b] = hand[seat, i + 1, b] if i + 1 < size else 0
+            _remove(hand, seat, card, b)
+
+
+@compiled
+def _set_aside(here: Bool, actions: U8, hand: U8, committed: U8, phase: U8) -> None:
+    for b in range(here.shape[0]):
+        if not here[b]:
+            continue
+        phase[b] = SECOND
+        for seat in range(hand.shape[0]):
+            card = int(actions[seat, b])
+            if card > 0:
+                _remove(hand, seat, card, b)
+                committed[seat, b] = card
+
+
+@compiled
+def _reveal(
+    here: Bool, actions: U8, bull_heads: U8, hand: U8, committed: U8, zeros_played: U8,
+    location: U8, played: U8, turn: U8, queue: NDArray[np.uint16], placed_row: U8,
+    placed_heads: U8, cursor: U8, phase: U8,
+) -> None:  # fmt: skip
+    places = queue.shape[0]
+    two = committed.shape[0] > 0
+    for b in range(here.shape[0]):
+        if not here[b]:
+            continue
+        for q in range(places):
+            queue[q, b] = 0
+            placed_row[q, b] = 0
+            placed_heads[q, b] = 0
+        count = 0
+        for seat in range(hand.shape[0]):
+            last = int(actions[seat, b])
+            if last > 0:
+                _remove(hand, seat, last, b)
+            first = 0
+            if two:
+                first = int(committed[seat, b])
+                committed[seat, b] = 0
+            for i in range(2):
+                card = first if i == 0 else last
+                if card == 0:
+                    continue
+                played[seat, turn[b] * 2 + i if two else turn[b], b] = card
+                if card == ZERO:
+                    zeros_played[seat, b] += 1
+                    continue
+                location[card, b] = TABLE
+                key = (card << 8) + (int(bull_heads[card]) << 4) + seat
+                if two and (last if i == 0 else first) != ZERO:
+                    key += 0x8000
+                # Insertion sort; the queue fills from its end.
+                q = places - 1 - count
+                while q + 1 < places and int(queue[q + 1, b]) < key:
+                    queue[q, b] = queue[q + 1, b]
+                    q += 1
+                queue[q, b] = key
+                count += 1
+        cursor[b] = places - count
+        if two:
+            phase[b] = PLAY
 
 
 @compiled
@@ -111,7 +200,7 @@ def _place(
 ) -> None:  # fmt: skip
     q = int(cursor[b])
     key = int(queue[q, b])
-    card, heads, seat = key >> 8, (key >> 4) & 15, key & 15
+    card, heads, seat = (key >> 8) & 127, (key >> 4) & 15, key & 15
     if low or row_len[row, b] == ROW_CAPACITY:
         placed_heads[q, b] = row_heads[row, b]
         pile_heads[seat, b] += row_heads[row, b]
@@ -130,21 +219,26 @@ def _place(
 
 @compiled
 def _resolve(
-    choose: bool, rows: U8, row_end: U8, row_len: U8, row_heads: U8, location: U8,
+    low_card: int, rows: U8, row_end: U8, row_len: U8, row_heads: U8, location: U8,
     queue: NDArray[np.uint16], placed_row: U8, placed_heads: U8, pile_heads: U8, cursor: U8,
     phase: U8, actor: U8, turn: U8, row_taken: U8,
 ) -> None:  # fmt: skip
     for b in range(phase.shape[0]):
         while phase[b] == PLAY and cursor[b] < queue.shape[0]:
             key = int(queue[int(cursor[b]), b])
-            card = key >> 8
+            card = (key >> 8) & 127
             best, gap = -1, 256
             for r in range(NUM_ROWS):
                 difference = card - int(row_end[r, b])
                 if 0 < difference < gap:
                     best, gap = r, difference
             low = best < 0
-            if low and choose:
+            if low and low_card == APPEND:
+                low, best = False, 0
+                for r in range(1, NUM_ROWS):
+                    if row_end[r, b] > row_end[best, b]:
+                        best = r
+            elif low and low_card == CHOOSE:
                 best = int(row_taken[turn[b], b]) - 1
                 if best < 0:
                     phase[b] = TAKE

@@ -14,12 +14,14 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from sixnimmt_env.cards import ZERO
 from sixnimmt_env.phases import action_mask
 from sixnimmt_env.rules import Rules
 from sixnimmt_env.state import (
     HAND,
     PILE,
     POOL,
+    SECOND,
     TABLE,
     TAKE,
     U8,
@@ -35,7 +37,8 @@ _NO_CARD: Final = np.zeros((), np.uint8)
 class Observation:
     """What the deciding seats of n decisions know. First axis: the decisions.
 
-    P seats (itself first, then clockwise), R rows, C cards in a row, H cards in a hand.
+    P seats (itself first, then clockwise), R rows, C cards in a row, H cards in a hand, K cards in
+    a turn, A actions.
 
     Attributes
     ----------
@@ -46,15 +49,21 @@ class Observation:
     round : (n,) int32
         Rounds completed before this one.
     hand : (n, H) uint8
-        Own cards, ascending, then 0.
+        Own cards, ascending, then 0. A 0 card is 109.
+    committed : (n,) uint8
+        Own first card where a second one is decided on, else 0. No longer in `hand`.
     rows : (n, R, C) uint8
         Cards of the rows, oldest first, then 0.
     row_end, row_len, row_heads : (n, R) uint8
         Last card, number of cards and bull heads of each row.
     unseen : (n, 105) uint8
         1 for the card numbers that this seat has not seen in this round.
-    played : (n, P, H) uint8
-        Card of each seat in each turn of this round, 0 for turns to come.
+    unseen_zeros : (n,) uint8
+        0 cards that this seat has not seen in this round.
+    zeros_played : (n, P) uint8
+        0 cards that each seat has played in this round.
+    played : (n, P, H K) uint8
+        Cards of each seat in each turn of this round, K places a turn, 0 where there is none.
     row_taken : (n, H) uint8
         Row 1 ... R chosen for the low card of each turn, 0 where nobody chose.
     starters : (n, R) uint8
@@ -71,8 +80,9 @@ class Observation:
         1 for the cards that lie face up to be drafted.
     hands : (n, P, H) uint8
         Every hand where hands are open, otherwise all 0.
-    action_mask : (n, 109) int8
-        1 for legal actions.
+    action_mask : (n, A) int8
+        1 for legal actions; pass, action 0, is one where there is nothing to decide or a second
+        card may be left out.
     """
 
     rules: Rules
@@ -80,11 +90,14 @@ class Observation:
     turn: U8
     round: NDArray[np.int32]
     hand: U8
+    committed: U8
     rows: U8
     row_end: U8
     row_len: U8
     row_heads: U8
     unseen: U8
+    unseen_zeros: U8
+    zeros_played: U8
     played: U8
     row_taken: U8
     starters: U8
@@ -99,6 +112,14 @@ class Observation:
     def __len__(self) -> int:
         """How many decisions the record holds."""
         return int(self.phase.shape[0])
+
+    @property
+    def decides(self) -> NDArray[np.bool_]:
+        """Whether the seat has something to decide, shape (n,)."""
+        decides: NDArray[np.bool_] = self.action_mask[:, 0] == 0
+        if self.rules.cards_per_turn > 1:
+            decides = decides | (self.phase == SECOND) & (self.hand[:, 0] != 0)
+        return decides
 
 
 def observe(rules: Rules, state: State, seat: Any, games: Any = None) -> Observation:
@@ -127,17 +148,22 @@ def observe(rules: Rules, state: State, seat: Any, games: Any = None) -> Observa
     seats = np.broadcast_to(np.asarray(seat, np.uint8), (state.num_games,))
     hands = view("hand")
     location = state.location
+    zeros = view("zeros_played") if rules.zeros else _nothing(rules.num_players, state)
+    committed = view("committed")[0] if state.two_cards else _nothing(1, state)[0]
     return Observation(
         rules=rules,
         phase=state.phase.copy(),
         turn=state.turn.copy(),
         round=state.round.copy(),
         hand=_first(hands[0]),
+        committed=committed,
         rows=_first(lane_copy(state.rows)),
         row_end=_first(lane_copy(state.row_end)),
         row_len=_first(lane_copy(state.row_len)),
         row_heads=_first(lane_copy(state.row_heads)),
         unseen=_first(_unseen(rules, location, seats)),
+        unseen_zeros=_unseen_zeros(rules, hands[0], committed, zeros),
+        zeros_played=_first(zeros),
         played=_first(view("played")),
         row_taken=_first(lane_copy(state.row_taken)),
         starters=_first(lane_copy(state.starters)),
@@ -161,6 +187,20 @@ def _unseen(rules: Rules, location: U8, seats: U8) -> U8:
     np.not_equal(where, HAND + seats, out=hidden)
     hidden &= where < PILE
     hidden &= where != TABLE
+    return unseen
+
+
+def _nothing(count: int, state: State) -> U8:
+    return np.broadcast_to(_NO_CARD, (count, state.num_games))
+
+
+def _unseen_zeros(rules: Rules, hand: U8, committed: U8, played: U8) -> U8:
+    if not rules.zeros:
+        return np.broadcast_to(_NO_CARD, hand.shape[1:])
+    seen = (hand == ZERO).view(np.uint8).sum(axis=0, dtype=np.uint8)
+    seen += committed == ZERO
+    seen += played.sum(axis=0, dtype=np.uint8)
+    unseen: U8 = np.uint8(rules.zeros) - seen
     return unseen
 
 

@@ -7,16 +7,17 @@ resolves the queue afterwards.
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Final, Protocol
+from types import ModuleType
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sixnimmt_env import lanes, loops
-from sixnimmt_env.cards import NUM_ACTIONS, NUM_ROWS, TAKE_ROW
+from sixnimmt_env.cards import NUM_ROWS, TAKE_ROW
 from sixnimmt_env.dealing import start_rows
 from sixnimmt_env.rules import Rules
-from sixnimmt_env.state import DRAFT, HAND, OVER, PLAY, POOL, TAKE, U8, State
+from sixnimmt_env.state import DRAFT, HAND, PLAY, POOL, SECOND, TAKE, U8, State
 
 Bool = NDArray[np.bool_]
 
@@ -33,7 +34,10 @@ class Phase(Protocol):
         """Lowest legal action of each seat that decides, shape (P, B) or (B,)."""
 
     def mask(self, state: State, seat: U8, out: NDArray[np.int8], here: Bool) -> None:
-        """Set the legal actions of `seat` (B,) to 1 in `out` (B, n), all 0 before."""
+        """Set the legal actions of `seat` (B,), which decides `here`, to 1 in `out` (B, n).
+
+        Pass, action 0, is set by the caller.
+        """
 
     def apply(self, state: State, actions: U8, here: Bool | None) -> None:
         """Carry out checked actions (P, B) in the games `here` (None: in all)."""
@@ -59,11 +63,52 @@ class Play:
         lane = np.flatnonzero(here)
         hand = state.hand[seat[lane], :, lane]
         out[lane[:, None], hand] = 1
-        out[lane, 0] = 0
 
     def apply(self, state: State, actions: U8, here: Bool | None) -> None:
         """Reveal and queue the cards."""
-        (loops if loops.suits(state) else lanes).commit(state, actions, here)
+        _kernel(state).commit(state, actions, here)
+
+
+class PlayFirst(Play):
+    """Every seat that holds cards commits the first of one or two cards, face down."""
+
+    def apply(self, state: State, actions: U8, here: Bool | None) -> None:
+        """Set the cards aside; reveal them where nobody has a second one."""
+        kernel = _kernel(state)
+        kernel.set_aside(state, actions, here)
+        alone = state.phase == SECOND
+        if here is not None:
+            alone &= here
+        alone &= ~state.hand[:, 0].any(axis=0)
+        if alone.any():
+            kernel.reveal(state, np.zeros_like(actions), alone)
+
+
+class PlaySecond(Play):
+    """Every seat that still holds cards adds a second card, or passes to play one only."""
+
+    code = SECOND
+
+    def accepts(self, state: State, actions: U8) -> Bool:
+        """Cards that the seat holds, and pass."""
+        accepted: Bool = super().accepts(state, actions) | (actions == 0)
+        return accepted
+
+    def lowest(self, state: State) -> U8:
+        """Pass."""
+        return np.zeros(state.num_games, np.uint8)
+
+    def apply(self, state: State, actions: U8, here: Bool | None) -> None:
+        """Reveal and queue first and second cards."""
+        _kernel(state).reveal(state, actions, here)
+
+
+class PlayInTurn(Play):
+    """One seat plays a card, face up, and all others wait."""
+
+    def apply(self, state: State, actions: U8, here: Bool | None) -> None:
+        """Queue the one card."""
+        _kernel(state).reveal(state, actions, here)
 
 
 class Take:
@@ -82,7 +127,7 @@ class Take:
 
     def mask(self, state: State, seat: U8, out: NDArray[np.int8], here: Bool) -> None:
         """One action for each row."""
-        out[here & (state.actor == seat), TAKE_ROW : TAKE_ROW + NUM_ROWS] = 1
+        out[here, TAKE_ROW : TAKE_ROW + NUM_ROWS] = 1
 
     def apply(self, state: State, actions: U8, here: Bool | None) -> None:
         """Note the row, which the low card takes when the queue goes on."""
@@ -114,7 +159,7 @@ class Draft:
 
     def mask(self, state: State, seat: U8, out: NDArray[np.int8], here: Bool) -> None:
         """One action for each card in the pool."""
-        lane = np.flatnonzero(here & (state.actor == seat))
+        lane = np.flatnonzero(here)
         out[lane, : state.location.shape[0]] = (state.location[:, lane] == POOL).T
 
     def apply(self, state: State, actions: U8, here: Bool | None) -> None:
@@ -140,16 +185,20 @@ class Draft:
             state.phase[done] = PLAY
 
 
-PLAY_PHASE: Final = Play()
-TAKE_PHASE: Final = Take()
+def _kernel(state: State) -> ModuleType:
+    return loops if loops.suits(state) else lanes
 
 
 @lru_cache(maxsize=64)
 def phases_of(rules: Rules) -> tuple[Phase, ...]:
     """List the kinds of decision that these rules know."""
-    phases: list[Phase] = [PLAY_PHASE]
-    if rules.row_choice == "player":
-        phases.insert(0, TAKE_PHASE)
+    phases: list[Phase] = []
+    if rules.low_card == "take" and rules.row_choice == "player":
+        phases.append(Take())
+    if rules.cards_per_turn > 1:
+        phases += [PlayFirst(), PlaySecond()]
+    else:
+        phases.append(PlayInTurn() if rules.one_by_one else Play())
     if rules.draft:
         phases.append(Draft(rules))
     return tuple(phases)
@@ -160,15 +209,14 @@ def action_mask(rules: Rules, state: State, seats: U8) -> NDArray[np.int8]:
 
     Returns
     -------
-    (B, 109) int8
+    (B, n) int8
         1 for legal; only pass (0) where that seat has nothing to decide.
     """
-    out = np.zeros((state.num_games, NUM_ACTIONS), np.int8)
+    out = np.zeros((state.num_games, rules.num_actions), np.int8)
+    decides = state.decides(seats)
     for phase in phases_of(rules):
-        here = state.phase == phase.code
+        here = decides & (state.phase == phase.code)
         if here.any():
             phase.mask(state, seats, out, here)
-    decides = state.phase == PLAY
-    decides |= (state.phase != OVER) & (state.actor == seats)
-    out[:, 0] = ~decides
+    out[:, 0] = ~decides | (state.phase == SECOND)
     return out

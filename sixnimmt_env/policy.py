@@ -10,11 +10,11 @@ from typing import Any, Final, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from sixnimmt_env.cards import ROW_CAPACITY, TAKE_ROW
+from sixnimmt_env.cards import PASS, ROW_CAPACITY, TAKE_ROW, ZERO
 from sixnimmt_env.engine import Engine
 from sixnimmt_env.observe import Observation, observe
 from sixnimmt_env.rules import Rules
-from sixnimmt_env.state import OVER, PLAY, TAKE, State
+from sixnimmt_env.state import OVER, PLAY, SECOND, TAKE, State
 
 Actions = NDArray[np.integer[Any]]
 
@@ -53,28 +53,37 @@ class RandomPolicy:
 
     def act(self, observation: Observation, rng: np.random.Generator) -> Actions:
         """See `Policy.act`."""
-        n = len(observation)
-        playing = (observation.phase == PLAY) & (observation.action_mask[:, 0] == 0)
-        pick = rng.integers(0, np.maximum(observation.cards_left[:, 0], 1), n)
-        actions = observation.hand[np.arange(n), pick].astype(np.intp)
+        n, hand = len(observation), observation.hand
+        second = observation.phase == SECOND
+        playing = ((observation.phase == PLAY) | second) & observation.decides
+        choices = observation.cards_left[:, 0].astype(np.intp)
+        if observation.rules.zeros:
+            # All 0 cards, the last ones of a hand, are one action.
+            choices -= np.maximum((hand == ZERO).sum(axis=1) - 1, 0)
+        pick = rng.integers(0, np.maximum(choices + second, 1), n)
+        actions = hand[np.arange(n), np.minimum(pick, hand.shape[1] - 1)].astype(np.intp)
+        actions[second & (pick == choices)] = PASS
         others = np.flatnonzero(~playing)
         if others.size:
             mask = observation.action_mask[others]
             noise = rng.random(mask.shape)
             actions[others] = (noise * mask + mask).argmax(axis=1)
-        return actions
+        chosen: Actions = actions
+        return chosen
 
 
 class _CardPolicy:
-    """Plays by a rule for cards; takes the row with fewest heads; drafts the lowest card."""
+    """Plays by a rule for cards; takes the row with fewest heads; drafts the lowest card.
+
+    Where two cards may be played in a turn it plays one.
+    """
 
     def act(self, observation: Observation, rng: np.random.Generator) -> Actions:
         """See `Policy.act`."""
         actions = np.asarray(observation.action_mask.argmax(axis=1))
-        deciding = observation.action_mask[:, 0] == 0
-        playing = (observation.phase == PLAY) & deciding
+        playing = (observation.phase == PLAY) & observation.decides
         actions = np.where(playing, self._card(observation), actions)
-        taking = (observation.phase == TAKE) & deciding
+        taking = (observation.phase == TAKE) & observation.decides
         return np.where(taking, TAKE_ROW + cheapest_row(observation), actions)
 
     def _card(self, observation: Observation) -> Actions:
@@ -82,42 +91,106 @@ class _CardPolicy:
 
 
 class LowestPolicy(_CardPolicy):
-    """Plays the lowest card in hand."""
+    """Plays the lowest card in hand, 0 cards first."""
 
     def _card(self, observation: Observation) -> Actions:
-        lowest: Actions = observation.hand[:, 0].astype(np.intp)
+        hand = observation.hand
+        lowest: Actions = hand[:, 0].astype(np.intp)
+        lowest[(hand == ZERO).any(axis=1)] = ZERO
         return lowest
 
 
 class HighestPolicy(_CardPolicy):
-    """Plays the highest card in hand."""
+    """Plays the highest card in hand, 0 cards last."""
 
     def _card(self, observation: Observation) -> Actions:
-        highest: Actions = observation.hand.max(axis=1).astype(np.intp)
+        number = observation.hand * (observation.hand != ZERO)
+        highest: Actions = number.max(axis=1).astype(np.intp)
+        highest[highest == 0] = ZERO
         return highest
 
 
 class ClosestGapPolicy(_CardPolicy):
     """Plays the card that comes closest after the end of a row that is not full.
 
-    If there is none, it plays its lowest low card, or else the sixth card of the row with fewest
-    heads.
+    If there is none, it plays a 0 card, or its lowest low card, or else the sixth card of the row
+    with fewest heads. Meant for games in which heads are bad; `SixthCardPolicy` is its opposite.
     """
 
     def _card(self, observation: Observation) -> Actions:
-        hand = observation.hand.astype(np.int16)
-        gaps = hand[:, :, None] - observation.row_end[:, None, :].astype(np.int16)
-        gaps[gaps < 0] = _NO_ROW
-        row = gaps.argmin(axis=2)
-        gap = np.take_along_axis(gaps, row[:, :, None], axis=2)[:, :, 0]
-        full = np.take_along_axis(observation.row_len == ROW_CAPACITY, row, axis=1)
-        heads = np.take_along_axis(observation.row_heads, row, axis=1).astype(np.int16)
+        gap, full, heads = fits(observation)
         cost = np.where(full, _SIXTH + heads, gap)
-        cost = np.where(gap == _NO_ROW, _LOW + hand, cost)
-        cost[hand == 0] = _NO_ROW
-        best = cost.argmin(axis=1)
-        chosen: Actions = observation.hand[np.arange(len(hand)), best].astype(np.intp)
-        return chosen
+        if observation.rules.low_card == "take":
+            cost = np.where(gap == _NO_ROW, _LOW + observation.hand.astype(np.int16), cost)
+        else:
+            cost = np.where((gap == _NO_ROW) & ~full, _LOW, cost)
+        cost[observation.hand == ZERO] = _LOW - 1
+        cost[observation.hand == 0] = _NO_ROW
+        return _held(observation, cost.argmin(axis=1))
+
+
+class SixthCardPolicy(_CardPolicy):
+    """Plays the card that would be the sixth of the row with most heads: for collecting heads.
+
+    If there is none, it plays the card that would come to lie in the longest row, the one with
+    the widest gap there; 0 cards come last. It plays a second card only if that would be a sixth.
+    """
+
+    def act(self, observation: Observation, rng: np.random.Generator) -> Actions:
+        """See `Policy.act`."""
+        actions = super().act(observation, rng)
+        second = (observation.phase == SECOND) & observation.decides
+        if second.any():
+            worth = self._worth(observation)
+            card = _held(observation, worth.argmax(axis=1))
+            actions = np.where(second & (worth.max(axis=1) >= _SIXTH), card, actions)
+        return actions
+
+    def _card(self, observation: Observation) -> Actions:
+        return _held(observation, self._worth(observation).argmax(axis=1))
+
+    def _worth(self, observation: Observation) -> NDArray[np.int16]:
+        gap, full, heads = fits(observation)
+        takes = full
+        if observation.rules.low_card == "take":
+            takes = full | (gap == _NO_ROW)
+        worth = np.where(takes, _SIXTH + heads, np.minimum(gap, 104))
+        worth[observation.hand == ZERO] = 0
+        worth[observation.hand == 0] = -1
+        return worth
+
+
+def fits(
+    observation: Observation,
+) -> tuple[NDArray[np.int16], NDArray[np.bool_], NDArray[np.int16]]:
+    """Where each card in hand would go as things stand.
+
+    Returns
+    -------
+    gap : (n, H) int16
+        Distance to the end of its row, `_NO_ROW` for a low card.
+    full : (n, H) bool
+        Whether it would be the sixth card there.
+    heads : (n, H) int16
+        Bull heads of that row. The row of a low card is the one with the highest end where low
+        cards are appended, otherwise the one with fewest heads.
+    """
+    hand = observation.hand.astype(np.int16)
+    gaps = hand[:, :, None] - observation.row_end[:, None, :].astype(np.int16)
+    gaps[gaps < 0] = _NO_ROW
+    row = gaps.argmin(axis=2)
+    gap = np.take_along_axis(gaps, row[:, :, None], axis=2)[:, :, 0]
+    appends = observation.rules.low_card == "append"
+    other = observation.row_end.argmax(axis=1) if appends else cheapest_row(observation)
+    row = np.where(gap == _NO_ROW, other[:, None], row)
+    full = np.take_along_axis(observation.row_len == ROW_CAPACITY, row, axis=1)
+    heads = np.take_along_axis(observation.row_heads, row, axis=1).astype(np.int16)
+    return gap, full, heads
+
+
+def _held(observation: Observation, slot: NDArray[np.intp]) -> Actions:
+    card: Actions = observation.hand[np.arange(len(observation)), slot].astype(np.intp)
+    return card
 
 
 def cheapest_row(observation: Observation) -> NDArray[np.intp]:
@@ -132,6 +205,7 @@ POLICIES: Final[dict[str, Callable[[], Policy]]] = {
     "lowest": LowestPolicy,
     "highest": HighestPolicy,
     "closest_gap": ClosestGapPolicy,
+    "sixth_card": SixthCardPolicy,
 }
 
 
@@ -172,7 +246,8 @@ class PlayResult:
     heads : (games, P) int32
         Bull heads of each seat over the episode.
     wins : (games, P) float64
-        Share of the win: 1 for a sole lowest total, 1/k for k that share it, else 0.
+        Share of the win: 1 for a sole best total, 1/k for k that share it, else 0. The lowest
+        total is best, or the highest where heads are collected.
     """
 
     heads: NDArray[np.int32]
@@ -215,7 +290,8 @@ def play(
             break
         engine.step(state, choose_actions(seats, rules, state, rng), active)
     heads = state.totals().T.copy()
-    best = heads == heads.min(axis=1, keepdims=True)
+    worth = heads if rules.collect else -heads
+    best = worth == worth.max(axis=1, keepdims=True)
     return PlayResult(heads, best / best.sum(axis=1, keepdims=True))
 
 

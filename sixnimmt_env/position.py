@@ -109,7 +109,7 @@ def stack(positions: Sequence[Position], rules: Rules) -> State:
         position.check(rules)
     state = State.empty(rules, len(positions))
     state.phase[...] = PLAY
-    state.cursor[...] = rules.num_players
+    state.cursor[...] = rules.queue_size
     for game, position in enumerate(positions):
         _fill(state, game, position, rules)
     return state

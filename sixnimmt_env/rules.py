@@ -6,15 +6,19 @@ from dataclasses import dataclass
 from numbers import Integral
 from typing import Final, Literal
 
-from sixnimmt_env.cards import NUM_CARDS, NUM_ROWS
+from sixnimmt_env.cards import NUM_CARDS, NUM_ROWS, ZERO
 
 RowChoice = Literal["player", "fewest_heads"]
 Episode = Literal["round", "match"]
+LowCard = Literal["take", "append"]
 
 ROW_CHOICES: Final = ("player", "fewest_heads")
 EPISODES: Final = ("round", "match")
+LOW_CARDS: Final = ("take", "append")
 DEFAULT_TARGET: Final = 66
 MAX_PLAYERS: Final = 10
+MAX_HAND: Final = 15
+MAX_ZEROS: Final = 20
 MAX_ROUNDS: Final = 10_000
 MAX_TARGET: Final = 1_000_000
 
@@ -49,9 +53,24 @@ class Rules:
     num_cards : int
         The deck is 1 ... `num_cards`.
     hand_size : int
-        Cards in each hand at the start of a round, and turns in a round.
+        Cards in each hand at the start of a round.
     draft : bool
         Hands are drafted from the open deck, and stay open, instead of being dealt.
+    zeros : int
+        How many 0 cards there are: identical, without bull heads, shuffled in after the row
+        starters are dealt. A 0 goes to its owner's pile and never to a row.
+    zeros_each : int
+        How many of them every hand gets before the rest is dealt.
+    cards_per_turn : {1, 2}
+        With 2, every seat that holds cards commits one or two in a turn, and plays on until its
+        hand is empty. A number committed with a 0 is placed ahead of all that are not.
+    one_by_one : bool
+        Seats play one card each in turn, face up and placed at once, instead of all together.
+    low_card : {"take", "append"}
+        A low card takes a row, or is appended to the row with the highest end, where it takes
+        only as the sixth card.
+    collect : bool
+        Bull heads count for a player, most win, instead of against.
     max_players : int
         Most players the game is meant for.
     name : str
@@ -71,6 +90,12 @@ class Rules:
     num_cards: int = NUM_CARDS
     hand_size: int = 10
     draft: bool = False
+    zeros: int = 0
+    zeros_each: int = 0
+    cards_per_turn: int = 1
+    one_by_one: bool = False
+    low_card: LowCard = "take"
+    collect: bool = False
     max_players: int = MAX_PLAYERS
     name: str = "base"
 
@@ -84,15 +109,16 @@ class Rules:
         )
         self._check_words()
         self._check_end()
-        _whole("hand_size", self.hand_size, 1, 10, "a hand has 1 to 10 cards")
-        needed = self.num_players * self.hand_size + NUM_ROWS
+        self._check_zeros()
+        _whole("hand_size", self.hand_size, 1, MAX_HAND, f"a hand has 1 to {MAX_HAND} cards")
+        needed = self.num_players * self.hand_size + NUM_ROWS - self.zeros
         _whole(
             "num_cards",
             self.num_cards,
-            needed,
+            max(needed, NUM_ROWS),
             NUM_CARDS,
             f"{self.num_players} hands of {self.hand_size} and {NUM_ROWS} row starters need "
-            f"{needed} cards, and the deck has at most {NUM_CARDS}",
+            f"{needed} numbered cards, and the deck has at most {NUM_CARDS}",
         )
         if self.draft and self.num_cards != needed:
             raise RulesError(
@@ -104,9 +130,37 @@ class Rules:
         for name, value, known in (
             ("row_choice", self.row_choice, ROW_CHOICES),
             ("episode", self.episode, EPISODES),
+            ("low_card", self.low_card, LOW_CARDS),
         ):
             if value not in known:
                 raise RulesError(f"{name}={value!r} is not known: choose one of {list(known)}")
+        if self.low_card == "append" and self.row_choice != "player":
+            raise RulesError(
+                f"row_choice={self.row_choice!r} has no meaning in {self.name}: a low card takes "
+                "no row there, leave row_choice out"
+            )
+
+    def _check_zeros(self) -> None:
+        _whole("zeros", self.zeros, 0, MAX_ZEROS, f"there are 0 to {MAX_ZEROS} 0 cards")
+        most = self.zeros // self.num_players
+        _whole(
+            "zeros_each",
+            self.zeros_each,
+            0,
+            min(most, self.hand_size),
+            f"{self.zeros} 0 cards for {self.num_players} hands are at most {most} for each",
+        )
+        _whole("cards_per_turn", self.cards_per_turn, 1, 2, "one or two cards are played in a turn")
+        plain = self.low_card == "take"
+        if plain and (self.zeros or self.cards_per_turn > 1 or self.one_by_one):
+            raise RulesError(
+                "low_card='take' is not possible with 0 cards, two cards in a turn or one player "
+                "at a time: use low_card='append'"
+            )
+        if self.one_by_one and (self.cards_per_turn > 1 or self.draft):
+            raise RulesError("one_by_one=True is not possible with two cards in a turn or a draft")
+        if self.draft and (self.zeros or self.cards_per_turn > 1):
+            raise RulesError("draft=True is not possible with 0 cards or two cards in a turn")
 
     def _check_end(self) -> None:
         if self.episode == "round":
@@ -130,8 +184,18 @@ class Rules:
 
     @property
     def num_dealt(self) -> int:
-        """Cards in play in a round: all hands and the row starters."""
-        return self.num_players * self.hand_size + NUM_ROWS
+        """Cards dealt in a round: all hands and the row starters, 0s put into hands left out."""
+        return self.num_players * (self.hand_size - self.zeros_each) + NUM_ROWS
+
+    @property
+    def num_actions(self) -> int:
+        """Size of the action space: the highest action there is in this game, plus one."""
+        return ZERO + 1 if self.zeros else ZERO
+
+    @property
+    def queue_size(self) -> int:
+        """Most cards that are placed at once."""
+        return 1 if self.one_by_one else self.num_players * self.cards_per_turn
 
     @property
     def open_hands(self) -> bool:

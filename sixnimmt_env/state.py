@@ -25,7 +25,8 @@ OVER: Final = 0
 DRAFT: Final = 1
 PLAY: Final = 2
 TAKE: Final = 3
-PHASE_NAMES: Final = ("over", "draft", "play", "take")
+SECOND: Final = 4
+PHASE_NAMES: Final = ("over", "draft", "play", "take", "second card")
 
 # Where a card is. Hands and piles add the seat.
 UNSEEN: Final = 0
@@ -83,6 +84,8 @@ Index = slice | NDArray[np.intp]
 class State:
     """Arrays of B games. P players, R rows of at most C cards, H cards in a hand.
 
+    K cards may be played in a turn, and Q is the most that are placed at once (`Rules.queue_size`).
+
     Only `Engine` changes a State. `copy`, `view` and `take` give others to work on.
 
     Attributes
@@ -96,12 +99,17 @@ class State:
     row_heads : (R, B) uint8
         Bull heads in each row.
     hand : (P, H, B) uint8
-        Cards held, ascending, then 0.
+        Cards held, ascending, then 0. A 0 card is 109.
+    committed : (P or 0, B) uint8
+        First card of each seat in phase `SECOND`, hidden until all reveal; 0 otherwise. No
+        longer in `hand`.
+    zeros_played : (P or 0, B) uint8
+        0 cards each seat has played in this round.
     location : (105, B) uint8
         Where each card number is: `UNSEEN`, `TABLE`, `POOL`, `HAND + seat`, `PILE + seat`.
-        Row 0 is not used.
-    played : (P, H, B) uint8
-        Card each seat played in each turn of this round, 0 for turns to come.
+        Row 0 is not used, and 0 cards have no location.
+    played : (P, H K, B) uint8
+        Cards each seat has revealed in this round, K places for each turn, 0 where there is none.
     row_taken : (H, B) uint8
         Row 1 ... R chosen for the low card of each turn, 0 if there was none.
     starters : (R, B) uint8
@@ -112,22 +120,24 @@ class State:
         Bull heads taken in this round (the whole deck has 171).
     score : (P, B) int32
         Bull heads of the rounds before this one.
-    queue : (P, B) uint16
-        Cards of the turn in the order of placement, as `card << 8 | heads << 4 | seat`.
-    placed_row : (P, B) uint8
+    queue : (Q, B) uint16
+        Cards of the turn in the order of placement, as `card << 8 | heads << 4 | seat`. Places
+        that are not needed come first and are 0. With two cards in a turn the highest bit is
+        set for cards without a 0.
+    placed_row : (Q, B) uint8
         Row 1 ... R that each card of the queue went to, 0 while it waits.
-    placed_heads : (P, B) uint8
+    placed_heads : (Q, B) uint8
         Bull heads its owner took by that placement.
     cursor : (B,) uint8
-        Cards of the queue placed so far.
+        Places of the queue that are done.
     phase : (B,) uint8
-        `OVER`, `DRAFT`, `PLAY` or `TAKE`.
+        `OVER`, `DRAFT`, `PLAY`, `TAKE` or `SECOND`.
     turn : (B,) uint8
         Turns (in a draft: picks) completed in this round.
     actor : (B,) uint8
-        The seat that decides alone in `DRAFT` and `TAKE`.
+        The seat that decides alone in `DRAFT`, in `TAKE`, and in `PLAY` one by one.
     first_seat : (B,) uint8
-        Seat that drafts first in this round.
+        Seat that drafts first in this round, or plays first one by one.
     round : (B,) int32
         Rounds completed before this one.
     seed, game_id : (B,) uint64
@@ -139,6 +149,8 @@ class State:
     row_len: U8
     row_heads: U8
     hand: U8
+    committed: U8
+    zeros_played: U8
     location: U8
     played: U8
     row_taken: U8
@@ -165,15 +177,16 @@ class State:
         leading: dict[str, tuple[int, ...]] = {
             "rows": (rows, ROW_CAPACITY),
             "hand": (players, hand),
-            "played": (players, hand),
+            "committed": (players if rules.cards_per_turn > 1 else 0,),
+            "zeros_played": (players if rules.zeros else 0,),
+            "played": (players, hand * rules.cards_per_turn),
             "drafted": (players, hand if rules.draft else 0),
             "location": (NUM_CARDS + 1,),
             "row_taken": (hand,),
         }
         leading |= dict.fromkeys(("row_end", "row_len", "row_heads", "starters"), (rows,))
-        leading |= dict.fromkeys(
-            ("pile_heads", "score", "queue", "placed_row", "placed_heads"), (players,)
-        )
+        leading |= dict.fromkeys(("pile_heads", "score"), (players,))
+        leading |= dict.fromkeys(("queue", "placed_row", "placed_heads"), (rules.queue_size,))
         wide: dict[str, DTypeLike] = {
             "score": np.int32,
             "round": np.int32,
@@ -197,6 +210,16 @@ class State:
     def num_players(self) -> int:
         """P, how many seats each game has."""
         return int(self.hand.shape[0])
+
+    @property
+    def two_cards(self) -> bool:
+        """Whether two cards may be played in a turn, so that hands are empty at different times."""
+        return bool(self.committed.shape[0] > 0)
+
+    @property
+    def one_by_one(self) -> bool:
+        """Whether seats play one after the other."""
+        return bool(self.queue.shape[0] == 1)
 
     @property
     def nbytes_per_game(self) -> float:
@@ -231,10 +254,24 @@ class State:
 
     def acting(self) -> NDArray[np.bool_]:
         """Which seats have something to decide, shape (P, B)."""
-        seats = np.arange(self.num_players, dtype=np.uint8)[:, None]
-        alone = (self.phase == TAKE) | (self.phase == DRAFT)
-        acting: NDArray[np.bool_] = (self.phase == PLAY) | (alone & (self.actor == seats))
+        acting: NDArray[np.bool_] = np.zeros((self.num_players, self.num_games), np.bool_)
+        for seat, decides in enumerate(acting):
+            decides[...] = self.decides(np.uint8(seat))
         return acting
+
+    def decides(self, seat: Any) -> NDArray[np.bool_]:
+        """Whether `seat`, one or (B,) uint8, has something to decide; shape (B,)."""
+        alone = (self.phase == TAKE) | (self.phase == DRAFT)
+        together = self.phase == PLAY
+        if self.one_by_one:
+            alone, together = together, np.zeros_like(together)
+        elif self.two_cards:
+            together |= self.phase == SECOND
+            lowest = self.hand[:, 0]
+            held = lowest[seat] if np.ndim(seat) == 0 else lowest[seat, lane_numbers(seat.size)]
+            together &= held != 0
+        deciding: NDArray[np.bool_] = together | (alone & (self.actor == seat))
+        return deciding
 
 
 FIELDS: Final = tuple(f.name for f in fields(State))

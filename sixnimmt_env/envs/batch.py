@@ -10,7 +10,6 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sixnimmt_env.cards import NUM_ACTIONS
 from sixnimmt_env.dealing import LEARNER_SEAT, random_seat
 from sixnimmt_env.encoding_loops import observe_encoded
 from sixnimmt_env.engine import Engine
@@ -192,7 +191,7 @@ class SeatBatch:
             self._until_learners(np.ones(self.num_games, np.bool_) if where is None else where)
         totals = state.totals()
         over = self.over if where is None else self.over & where
-        rewards = seat_rewards(self.options.reward, totals - before, totals, over)
+        rewards = seat_rewards(self.options, totals - before, totals, over)
         mine: NDArray[np.float64] = rewards[self.seat, self.game]
         if replaced is not None:
             self.illegal += replaced
@@ -209,7 +208,7 @@ class SeatBatch:
         if acts.dtype.kind not in "iu":
             raise TypeError(
                 f"actions have dtype {acts.dtype}; action numbers are integers 0 to "
-                f"{NUM_ACTIONS - 1}"
+                f"{self.rules.num_actions - 1}"
             )
         return acts
 

@@ -105,9 +105,9 @@ def check_render_mode(render_mode: str | None) -> str | None:
 
 
 def seat_rewards(
-    kind: Reward, heads: NDArray[Any], totals: NDArray[Any], over: NDArray[np.bool_]
+    options: Options, heads: NDArray[Any], totals: NDArray[Any], over: NDArray[np.bool_]
 ) -> NDArray[np.float64]:
-    """Rewards of one step.
+    """Rewards of one step. Where heads are collected, all is the other way round.
 
     =============  ==================================================  ========================
     kind           reward of a step                                    sum over an episode
@@ -123,8 +123,8 @@ def seat_rewards(
 
     Parameters
     ----------
-    kind : {"heads", "relative", "win", "rank"}
-        Which of them.
+    options : Options
+        Which of them, and whether heads count for or against a player.
     heads : (P, B) integers
         Bull heads taken in this step.
     totals : (P, B) integers
@@ -136,6 +136,9 @@ def seat_rewards(
     -------
     (P, B) float64
     """
+    kind = options.reward
+    if options.rules.collect:
+        heads, totals = -heads, -totals
     if kind == "heads":
         return (-heads).astype(np.float64)
     players = heads.shape[0]

@@ -11,7 +11,7 @@ from pettingzoo import AECEnv, ParallelEnv
 from pettingzoo.utils import wrappers
 from pettingzoo.utils.conversions import parallel_to_aec
 
-from sixnimmt_env.cards import NUM_ACTIONS, NUM_CARDS
+from sixnimmt_env.cards import NUM_CARDS, ZERO
 from sixnimmt_env.encoding import encode, observation_size
 from sixnimmt_env.encoding_loops import observe_encoded
 from sixnimmt_env.engine import Engine
@@ -116,8 +116,9 @@ class SixNimmtParallelEnv(ParallelEnv[str, dict[str, Any], Any]):
         self.possible_agents = [f"player_{seat}" for seat in range(rules.num_players)]
         self.agents: list[str] = []
         self._observation_spaces = {agent: dict_space(rules) for agent in self.possible_agents}
-        self._action_spaces = {agent: action_space() for agent in self.possible_agents}
-        size = observation_size(rules) + rules.num_players * (NUM_CARDS + 1)
+        self._action_spaces = {agent: action_space(rules) for agent in self.possible_agents}
+        hidden = NUM_CARDS + 1 + bool(rules.zeros) + 2 * (rules.cards_per_turn > 1)
+        size = observation_size(rules) + rules.num_players * hidden
         self.state_space = flat_space(size)
         self._engine = Engine(rules)
         self._state: State | None = None
@@ -188,7 +189,7 @@ class SixNimmtParallelEnv(ParallelEnv[str, dict[str, Any], Any]):
         self._engine.step(state, joint)
         totals = state.totals()
         over = state.phase == OVER
-        rewards = seat_rewards(self.options.reward, totals - self._totals, totals, over)
+        rewards = seat_rewards(self.options, totals - self._totals, totals, over)
         self._totals = totals
         if replaced is not None and replaced.any():
             self._count(replaced, rewards)
@@ -236,7 +237,7 @@ class SixNimmtParallelEnv(ParallelEnv[str, dict[str, Any], Any]):
                 if array.dtype.kind not in "iu":
                     raise TypeError(
                         f"the action of {agent} is {value!r}, but action numbers are integers 0 "
-                        f"to {NUM_ACTIONS - 1}"
+                        f"to {self.rules.num_actions - 1}"
                     )
         return np.array(values)[:, None]
 
@@ -269,13 +270,22 @@ class SixNimmtParallelEnv(ParallelEnv[str, dict[str, Any], Any]):
         -------
         (S,) float32
             Numbers in [0, 1]: the observation of player_0, then for each player 1 for each of the
-            104 cards held, then 1 for each player who has something to decide.
+            104 cards held, then 1 for each player who has something to decide. With 0 cards
+            then each player's share of them; with two cards in a turn each player's first card /
+            104, and then 1 for each player whose first card is a 0.
         """
         state = self._dealt()
         held = state.location[1:, 0] == (HAND + self._seats)[:, None]
         acting = state.acting()[:, 0]
         seen = encode(observe(self.rules, state, 0))[0]
-        return np.concatenate((seen, held.ravel(), acting), dtype=np.float32)
+        parts = [seen, held.ravel(), acting]
+        if self.rules.zeros:
+            zeros = (state.hand[..., 0] == ZERO).sum(axis=1)
+            parts.append(zeros / np.float32(self.rules.zeros))
+        if state.two_cards:
+            first = state.committed[:, 0]
+            parts += [first * (first != ZERO) / np.float32(NUM_CARDS), first == ZERO]
+        return np.concatenate(parts, dtype=np.float32)
 
     def _dealt(self) -> State:
         if self._state is None:

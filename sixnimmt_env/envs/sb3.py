@@ -63,7 +63,7 @@ class SixNimmtVecEnv(VecEnv):
             seats = range(made.rules.num_players)
         self._batch = SeatBatch(made, num_games, seats, opponents)
         space = flat_space(observation_size(made.rules))
-        super().__init__(self._batch.num_envs, space, action_space())
+        super().__init__(self._batch.num_envs, space, action_space(made.rules))
         self._first_seed: int | None = None
         self._actions: NDArray[Any] | None = None
         self._view: View | None = None
@@ -155,7 +155,7 @@ class SixNimmtVecEnv(VecEnv):
             self.reset_infos[env] = {"seat": seats[env]}
 
     def action_masks(self) -> NDArray[np.bool_]:
-        """Legal actions at the last observation, shape (n, 109)."""
+        """Legal actions at the last observation, shape (n, A)."""
         if self._view is None:
             raise RuntimeError("there is no observation yet: call reset() first")
         return self._view.action_mask.astype(np.bool_)
@@ -163,7 +163,7 @@ class SixNimmtVecEnv(VecEnv):
     def env_method(
         self, method_name: str, *method_args: Any, indices: Any = None, **method_kwargs: Any
     ) -> list[Any]:
-        """Call "action_masks" for some envs: a list of (109,) bool. They have no other method."""
+        """Call "action_masks" for some envs: a list of (A,) bool. They have no other method."""
         if method_name != "action_masks":
             raise AttributeError(
                 f"the envs have no method {method_name!r}: only 'action_masks' can be called"

@@ -34,7 +34,7 @@ class SixNimmtEnv(gymnasium.Env[Observation, Any]):
 
     Notes
     -----
-    Observations are dicts of "observation" (F,) float32 and "action_mask" (109,) int8, 1 for every
+    Observations are dicts of "observation" (F,) float32 and "action_mask" (A,) int8, 1 for every
     legal action: `env.action_space.sample(observation["action_mask"])` is always legal.
 
     `reset(seed=s)` begins game 0 of that seed, each further `reset()` its next game.
@@ -56,7 +56,7 @@ class SixNimmtEnv(gymnasium.Env[Observation, Any]):
         self.rules = self._batch.rules
         self.render_mode = check_render_mode(render_mode)
         self.observation_space = dict_space(self.rules)
-        self.action_space = action_space()
+        self.action_space = action_space(self.rules)
 
     @property
     def game(self) -> State:
@@ -104,7 +104,7 @@ class SixNimmtEnv(gymnasium.Env[Observation, Any]):
         return self._observation(), float(reward[0]), over, False, self._info()
 
     def action_masks(self) -> np.ndarray[Any, np.dtype[np.bool_]]:
-        """Legal actions (109,) bool, where sb3-contrib's MaskablePPO looks for them."""
+        """Legal actions (A,) bool, where sb3-contrib's MaskablePPO looks for them."""
         mask = self._batch.view().action_mask[0]
         return np.asarray(mask, np.bool_)
 

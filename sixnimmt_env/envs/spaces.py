@@ -5,14 +5,13 @@ from __future__ import annotations
 import numpy as np
 from gymnasium import spaces
 
-from sixnimmt_env.cards import NUM_ACTIONS
 from sixnimmt_env.encoding import observation_size
 from sixnimmt_env.rules import Rules
 
 
-def action_space() -> spaces.Discrete:
+def action_space(rules: Rules) -> spaces.Discrete:
     """Make the space of action numbers; see `sixnimmt_env.cards`."""
-    return spaces.Discrete(NUM_ACTIONS)
+    return spaces.Discrete(rules.num_actions)
 
 
 def flat_space(size: int) -> spaces.Box:
@@ -25,6 +24,6 @@ def dict_space(rules: Rules) -> spaces.Dict:
     return spaces.Dict(
         {
             "observation": flat_space(observation_size(rules)),
-            "action_mask": spaces.Box(0, 1, (NUM_ACTIONS,), np.int8),
+            "action_mask": spaces.Box(0, 1, (rules.num_actions,), np.int8),
         }
     )

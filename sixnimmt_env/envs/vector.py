@@ -38,7 +38,7 @@ class SixNimmtVectorEnv(VectorEnv[Any, Any, Any]):
     self_play : bool
         Every seat learns. All seats of a game end and restart together.
     observation : {"dict", "flat"}
-        Dicts of "observation" (n, F) float32 and "action_mask" (n, 109) int8, or the former alone;
+        Dicts of "observation" (n, F) float32 and "action_mask" (n, A) int8, or the former alone;
         `action_masks` has the masks in either case.
     autoreset_mode : AutoresetMode or str
         What becomes of a game that is over: its next one begins in the next step (default), in
@@ -95,7 +95,7 @@ class SixNimmtVectorEnv(VectorEnv[Any, Any, Any]):
         space = dict_space(made.rules)
         self.single_observation_space = space["observation"] if self._flat else space
         self.observation_space = batch_space(self.single_observation_space, num_envs)
-        self.single_action_space = action_space()
+        self.single_action_space = action_space(made.rules)
         self.action_space = batch_space(self.single_action_space, num_envs)
         self._view: View | None = None
 
@@ -169,7 +169,7 @@ class SixNimmtVectorEnv(VectorEnv[Any, Any, Any]):
         return self._observation(), rewards, over, np.zeros(self.num_envs, np.bool_), infos
 
     def action_masks(self) -> Bool:
-        """Legal actions at the last observation, shape (n, 109)."""
+        """Legal actions at the last observation, shape (n, A)."""
         return self._last.action_mask.astype(np.bool_)
 
     def render(self) -> tuple[str, ...]:

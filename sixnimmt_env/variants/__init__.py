@@ -10,11 +10,20 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from sixnimmt_env.rules import Rules, RulesError
-from sixnimmt_env.variants import base, pro, tactics
+from sixnimmt_env.variants import (
+    base,
+    original_zeros,
+    plus,
+    plus_equal,
+    pro,
+    simplified,
+    tactics,
+)
 
 DEFAULT: Final = "base"
 VARIANTS: Final[dict[str, Callable[..., Rules]]] = {
-    module.NAME: module.rules for module in (base, tactics, pro)
+    module.NAME: module.rules
+    for module in (base, tactics, pro, plus, plus_equal, original_zeros, simplified)
 }
 
 
