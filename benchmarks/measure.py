@@ -18,10 +18,10 @@ from typing import Any
 
 import numpy as np
 
-from sixnimmt_env.cards import NUM_ROWS, TAKE_ROW
+from sixnimmt_env.cards import NUM_ROWS, TAKE_ROW, ZERO
 from sixnimmt_env.engine import Engine
-from sixnimmt_env.state import OVER, PLAY, TAKE, State
-from sixnimmt_env.variants import make_rules
+from sixnimmt_env.state import OVER, PLAY, SECOND, TAKE, State
+from sixnimmt_env.variants import DEFAULT, make_rules
 from tests.reference import random_round
 
 Blocks = Iterator[tuple[int, float, float]]
@@ -43,6 +43,7 @@ class Result:
     best: float
     median: float
     without_choosing: float | None = None
+    variant: str = DEFAULT
 
 
 @dataclass(frozen=True)
@@ -77,6 +78,7 @@ def measure(
         best=max(rates),
         median=median(rates),
         without_choosing=max(engine_only, default=None),
+        variant=options.get("variant", DEFAULT),
     )
 
 
@@ -94,6 +96,26 @@ class Chooser:
 
     def __init__(self, seed: int) -> None:
         self._bits = np.random.SFC64(seed)
+
+    def cards(self, state: State) -> tuple[np.ndarray, int]:
+        """Actions (P, B) uint8 in any game without a choice of row; how many cards they play."""
+        players, size, games = state.hand.shape
+        held, zeros = np.zeros((2, players, games), np.uint8)
+        for i in range(size):
+            held += state.hand[:, i] != 0
+            zeros += state.hand[:, i] == ZERO
+        held -= zeros - (zeros != 0)  # all 0 cards are one action
+        second = state.phase == SECOND
+        words = self._bits.random_raw(-(-players * games // 4)).view(np.uint16)
+        words = words[: players * games].reshape(players, games)
+        slot = (words * (held + second).astype(np.uint32) >> np.uint32(16)).astype(np.uint8)
+        slot += (slot == held).view(np.uint8) * np.uint8(size)  # pass
+        actions = np.zeros((players, games), np.uint8)
+        for i in range(size):
+            actions += state.hand[:, i] * (slot == i)
+        if state.one_by_one:
+            actions *= np.arange(players, dtype=np.uint8)[:, None] == state.actor
+        return actions, int(np.count_nonzero(actions))
 
     def __call__(self, state: State) -> tuple[np.ndarray, int]:
         """Actions (P, B) uint8, and how many of them are decisions."""
@@ -138,6 +160,29 @@ def engine_alone(games: int, players: int, row_choice: str) -> Blocks:
             engine.step(state, actions)
         spent = process_time() - start
         yield decisions, spent, spent * choosing / (perf_counter() - begun)
+
+
+def engine_cards(games: int, players: int, row_choice: str, variant: str) -> Blocks:
+    """The engine with dealing in any variant; what counts is a card played, not a decision."""
+    engine = Engine(make_rules(variant, players, row_choice=row_choice))
+    choose = Chooser(seed=1)
+    state = engine.reset(seed=1, games=games)
+    next_id = games
+    while True:
+        cards, choosing = 0, 0.0
+        begun, start = perf_counter(), process_time()
+        for _ in range(6 * TURNS):
+            over = np.flatnonzero(state.phase == OVER)
+            if over.size:
+                engine.restart(state, over, 1, np.arange(next_id, next_id + over.size))
+                next_id += over.size
+            before = perf_counter()
+            actions, made = choose.cards(state)
+            choosing += perf_counter() - before
+            cards += made
+            engine.step(state, actions)
+        spent = process_time() - start
+        yield cards, spent, spent * choosing / (perf_counter() - begun)
 
 
 def _block(games: int) -> int:

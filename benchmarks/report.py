@@ -9,6 +9,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from benchmarks.measure import Result
+from sixnimmt_env.variants import DEFAULT
 
 
 @dataclass(frozen=True)
@@ -41,13 +42,14 @@ def number(value: float | None) -> str:
 def print_results(results: Sequence[Result]) -> None:
     """One line for each case, decisions per CPU-second."""
     for what in dict.fromkeys(r.what for r in results):
-        print(f"\n{what}, decisions per CPU-second")
-        print(f"  {'row choice':<14}{'players':>8}{'games':>8}{'best':>10}{'median':>10}", end="")
+        unit = "" if "cards" in what else ", decisions"
+        print(f"\n{what}{unit} per CPU-second")
+        print(f"  {'variant':<16}{'row choice':<14}{'players':>8}{'games':>8}{'best':>10}{'median':>10}", end="")
         print(f"{'best without choosing':>24}")
         for r in results:
             if r.what == what:
                 print(
-                    f"  {r.row_choice:<14}{r.players:>8}{r.games:>8}{number(r.best):>10}"
+                    f"  {r.variant:<16}{r.row_choice:<14}{r.players:>8}{r.games:>8}{number(r.best):>10}"
                     f"{number(r.median):>10}{number(r.without_choosing):>24}"
                 )
     print(flush=True)
@@ -92,7 +94,7 @@ def draw(results: Sequence[Result], path: Path) -> None:
     figure = Figure(figsize=(11, 4.5), layout="constrained")
     FigureCanvasAgg(figure)
     batches, faces = figure.subplots(1, 2)
-    four = [r for r in results if r.players == 4]
+    four = [r for r in results if r.players == 4 and r.variant == DEFAULT]
     for key in dict.fromkeys((r.what, r.row_choice) for r in four):
         line = sorted((r.games, r.best) for r in four if (r.what, r.row_choice) == key)
         if len(line) > 1:

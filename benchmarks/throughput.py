@@ -25,7 +25,7 @@ from benchmarks import measure as m
 from benchmarks.report import Target, describe_machine, draw, print_results, print_targets
 from benchmarks.report import target as make_target
 from sixnimmt_env.engine import Engine
-from sixnimmt_env.variants import make_rules
+from sixnimmt_env.variants import VARIANTS, make_rules
 
 BATCHES = (1024, 4096, 16384, 65536)
 PLAYERS = (2, 4, 6, 10)
@@ -38,6 +38,8 @@ VECTOR_SELF = "vector env, self-play"
 VECTOR_RANDOM = "vector env, random opponents"
 SB3 = "SB3 VecEnv, self-play"
 PARALLEL = "PettingZoo parallel env"
+CARDS = "engine with dealing, cards played"
+FASTEST = {"base": "fewest_heads"}  # the choice of row without a step of its own
 
 
 def engine_results(effort: m.Effort) -> Iterator[m.Result]:
@@ -53,6 +55,15 @@ def engine_results(effort: m.Effort) -> Iterator[m.Result]:
                 players=players,
                 games=games,
             )
+
+
+def card_results(effort: m.Effort) -> Iterator[m.Result]:
+    """Every variant without a draft by what is common to all: cards played."""
+    for variant in VARIANTS:
+        if not make_rules(variant).draft:
+            choice = FASTEST.get(variant, "player")
+            case = m.engine_cards
+            yield m.measure(CARDS, case, effort, row_choice=choice, games=16384, variant=variant)
 
 
 def face_results(effort: m.Effort) -> Iterator[m.Result]:
@@ -102,7 +113,7 @@ def scalar_results(effort: m.Effort) -> Iterator[m.Result]:
 
 def memory_per_game() -> dict[str, float]:
     """Bytes of State per game by variant and players."""
-    cases = [("base", n) for n in PLAYERS] + [("tactics", 4), ("pro", 4)]
+    cases = [("base", n) for n in PLAYERS] + [(name, 4) for name in VARIANTS if name != "base"]
     return {
         f"{variant}, {n} players": Engine(make_rules(variant=variant, num_players=n))
         .reset(seed=0, games=1024)
@@ -114,6 +125,7 @@ def memory_per_game() -> dict[str, float]:
 def targets(results: list[m.Result], memory: dict[str, float]) -> list[Target]:
     """What the project promises, next to what was measured."""
     best = {(r.what, r.row_choice, r.players, r.games): r.best for r in results}
+    cards = {r.variant: r.best for r in results if r.what == CARDS}
 
     def rate(what: str, games: int, row_choice: str = "fewest_heads") -> float | None:
         return best.get((what, row_choice, 4, games))
@@ -129,6 +141,11 @@ def targets(results: list[m.Result], memory: dict[str, float]) -> list[Target]:
             "  row_choice='player' as a share of it",
             ratio(rate(ENGINE, 16384, "player"), engine),
             0.60,
+        ),
+        make_target(
+            "cards played in plus as a share of base",
+            ratio(cards.get("plus"), cards.get("base")),
+            0.40,
         ),
         make_target("vector env, flat float32, 4 096 games", rate(VECTOR_SELF, 4096), 4e6),
         make_target("SB3 VecEnv step, 1 024 games", rate(SB3, 1024), 2e6),
@@ -154,7 +171,7 @@ def main() -> None:
     effort = m.Effort(seconds=0.08, repeats=2) if args.quick else m.Effort()
 
     results: list[m.Result] = []
-    for part in (scalar_results, engine_results, face_results, parallel_results):
+    for part in (scalar_results, engine_results, card_results, face_results, parallel_results):
         new = list(part(effort))
         print_results(new)
         results += new

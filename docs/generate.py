@@ -1,9 +1,10 @@
-"""Write docs/observations.md from the code. `python -m docs.generate`"""
+"""Write docs/observations.md and docs/variants/ from the code. `python -m docs.generate`"""
 
 from __future__ import annotations
 
 import inspect
 import re
+import sys
 from pathlib import Path
 
 from sixnimmt_env.encoding import field_table, observation_size
@@ -11,34 +12,91 @@ from sixnimmt_env.observe import Observation
 from sixnimmt_env.rules import Rules
 from sixnimmt_env.variants import VARIANTS, make_rules
 
-PATH = Path(__file__).with_name("observations.md")
+FOLDER = Path(__file__).parent
 PLAYERS = 4
 
-HEAD = """\
-<!-- Written by `python -m docs.generate`; change the code instead. -->
+NOTE = "<!-- Written by `python -m docs.generate`; change the code instead. -->\n"
 
+OBSERVATIONS = """\
 # What a seat observes
 
 An `Observation` is a record of arrays whose first axis counts decisions. It holds what the deciding
 seat may lawfully know, with a perfect memory of public facts, and nothing else: no other hand
-(except in Pro, where hands are public) and no card out of play. Everything is from that seat's
-view: players are itself first, then clockwise.
+(except where hands are public), no card out of play, no card that others have committed and not
+revealed. Everything is from that seat's view: players are itself first, then clockwise.
 
-`encode(observation)` turns it into one `float32` vector in [0, 1] per decision, which the vector
-and Stable-Baselines3 environments hand out. The vector leaves out who played what in which turn;
-the record has it, for policies that want more.
+`encode(observation)` turns it into one `float32` vector in [0, 1] per decision, which the
+environments hand out. The vector leaves out who played what in which turn; the record has it, for
+policies that want more. The fields of the vector are on the page of each variant.
 
-n decisions, P players, R = 4 rows of at most C = 5 cards, H = 10 cards in a full hand.
+n decisions, P players, R = 4 rows of at most C = 5 cards, H cards in a full hand, K cards in a turn
+at most, A actions.
+"""
+
+VARIANT = """\
+## Spaces
+
+Actions: `Discrete({actions})`. {kinds}
+
+Observations: `{{"observation": float32 ({size},), "action_mask": int8 ({actions},)}}` with {players}
+players; [observations.md](../observations.md) has the record and the length for other numbers.
+
+## The vector, {players} players
+
+{fields}
 """
 
 
-def page() -> str:
-    """The whole page as text."""
-    parts = [HEAD, "## The record\n", _record(), "## Length of the vector\n", _sizes()]
-    for variant in VARIANTS:
-        rules = make_rules(variant, num_players=PLAYERS)
-        parts += [f"## {variant.capitalize()}, {PLAYERS} players\n", _fields(rules)]
-    return "\n".join(part.rstrip() + "\n" for part in parts)
+def pages() -> dict[Path, str]:
+    """Path and text of every page."""
+    parts = [OBSERVATIONS, "## The record\n", _record(), "## Length of the vector\n", _sizes()]
+    found = {FOLDER / "observations.md": _joined(parts)}
+    for name in VARIANTS:
+        found[FOLDER / "variants" / f"{name}.md"] = _variant(name)
+    return found
+
+
+def _joined(parts: list[str]) -> str:
+    return NOTE + "\n" + "\n".join(part.rstrip() + "\n" for part in parts)
+
+
+def _variant(name: str) -> str:
+    """Page of one variant: what its module says, its spaces and its vector."""
+    rules = make_rules(name, num_players=PLAYERS)
+    title, _, text = (inspect.getdoc(sys.modules[VARIANTS[name].__module__]) or "").partition("\n")
+    spaces = VARIANT.format(
+        actions=rules.num_actions,
+        kinds=_kinds(rules),
+        size=observation_size(rules),
+        players=PLAYERS,
+        fields=_fields(rules),
+    )
+    use = f'`variant="{name}"` in every environment, `make_rules("{name}", num_players)`.\n'
+    return _joined([f"# {title.rstrip('.')}\n", use, text.strip("\n"), spaces])
+
+
+def _kinds(rules: Rules) -> str:
+    """Which actions there are, in words."""
+    parts = ["0 passes", f"1 … {rules.num_cards} are that card"]
+    if rules.draft:
+        parts[1] += ", to pick or to play"
+    if rules.low_card == "take":
+        parts.append("105 … 108 take row 1 … 4, for a low card (`row_choice=\"player\"`)")
+    if rules.zeros:
+        parts.append("109 is a 0 card")
+    text = "; ".join(parts) + "."
+    if rules.cards_per_turn > 1:
+        text += (
+            " A turn is two decisions: everybody who holds cards plays a first card, then a second "
+            "one or 0 for none. Nobody sees the others' cards before all have decided. Once out of "
+            "cards, one can only pass."
+        )
+    if rules.one_by_one:
+        text += (
+            " Only the player at turn has a choice, all others pass; the AEC environment leaves "
+            "them out."
+        )
+    return text
 
 
 def _record() -> str:
@@ -72,9 +130,11 @@ def _fields(rules: Rules) -> str:
 
 
 def main() -> None:
-    """Write the page."""
-    PATH.write_text(page(), encoding="utf-8")
-    print(f"wrote {PATH}")
+    """Write the pages."""
+    for path, text in pages().items():
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+        print(f"wrote {path}")
 
 
 if __name__ == "__main__":

@@ -189,9 +189,9 @@ def _encode(
             out[at + 1] = np.float32(num_zeros - seen) * per_zero
             at += 2
         if two:
-            first = int(committed[seat, b])
-            if first == ZERO:
+            mine_first = int(committed[seat, b])
+            if mine_first == ZERO:
                 out[at + 1] = 1
             else:
-                out[at] = np.float32(first) * per_card
+                out[at] = np.float32(mine_first) * per_card
             out[at + 2] = phase[b] == SECOND

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from sixnimmt_env import lanes, loops
 from sixnimmt_env.cards import action_name
 from sixnimmt_env.dealing import start_round
-from sixnimmt_env.phases import Phase, action_mask, phases_of
+from sixnimmt_env.phases import Phase, action_mask, in_phase, phases_of
 from sixnimmt_env.rules import Rules
 from sixnimmt_env.state import DRAFT, OVER, PHASE_NAMES, PLAY, SECOND, U8, State
 
@@ -49,7 +49,7 @@ class Engine:
         self._phases = phases_of(rules)
         # Seats may have nothing to decide while others play.
         self._uneven = rules.cards_per_turn > 1 or rules.one_by_one
-        self._together = {p.code: p for p in self._phases if p.code in (PLAY, SECOND)}
+        self._together = {c: p for p in self._phases for c in p.codes if c in (PLAY, SECOND)}
         choose = loops.CHOOSE if rules.row_choice == "player" else loops.FEWEST
         self._low_card = loops.APPEND if rules.low_card == "append" else choose
         # Games that stop within a turn, for a choice of row or a second card.
@@ -147,7 +147,7 @@ class Engine:
         # A game whose pick or row is decided in this step goes on to play in the next one.
         phase_before = state.phase.copy()
         for phase in self._phases:
-            here = phase_before == phase.code
+            here = in_phase(phase, phase_before)
             if active is not None:
                 here &= active
             if here.any():
@@ -159,8 +159,8 @@ class Engine:
         """Phase in which all games are, if all seats decide there and every game moves."""
         if active is not None:
             return None
-        phase = self._together.get(int(state.phase[0]))
-        return phase if phase and bool((state.phase == phase.code).all()) else None
+        code = int(state.phase[0])
+        return self._together.get(code) if bool((state.phase == code).all()) else None
 
     def _resolve(self, state: State, moved: Bool | None) -> None:
         (loops if loops.suits(state) else lanes).resolve(state, self._low_card)
@@ -181,7 +181,7 @@ class Engine:
             self._end_rounds(state, np.flatnonzero(done))
 
     def _pass_on(self, state: State, done: Bool) -> None:
-        """The next seat's turn; a turn is over when all have played."""
+        """Let the next seat play; a turn is over when all have."""
         following = (state.actor + np.uint8(1)) % np.uint8(self.rules.num_players)
         np.copyto(state.actor, following, where=done)
         state.turn += (done & (state.actor == state.first_seat)).view(np.uint8)
@@ -219,7 +219,7 @@ class Engine:
         refused: Bool = actions != 0
         refused &= ~acting
         for phase in self._phases:
-            here = state.phase == phase.code
+            here = in_phase(phase, state.phase)
             if here.any():
                 wrong = ~phase.accepts(state, actions)
                 wrong &= acting
@@ -235,7 +235,7 @@ class Engine:
         lowest = np.zeros((state.num_players, state.num_games), np.uint8)
         acting = state.acting()
         for phase in self._phases:
-            here = acting & (state.phase == phase.code)
+            here = acting & in_phase(phase, state.phase)
             if here.any():
                 np.copyto(lowest, phase.lowest(state), where=here)
         return lowest

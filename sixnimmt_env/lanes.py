@@ -115,7 +115,7 @@ def reveal(state: State, actions: U8, here: Bool | None) -> None:
     here : (B,) bool or None
         Games that play now; None for all.
     """
-    players, games = actions.shape
+    games = actions.shape[1]
     card = actions if here is None else actions * here.view(np.uint8)
     _remove(state.hand, card)
     if state.two_cards:

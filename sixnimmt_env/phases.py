@@ -25,7 +25,8 @@ Bool = NDArray[np.bool_]
 class Phase(Protocol):
     """A kind of decision. B games, P seats; `here` marks the games that are in this phase."""
 
-    code: int
+    codes: tuple[int, ...]
+    """Values of `State.phase` in which this is decided."""
 
     def accepts(self, state: State, actions: U8) -> Bool:
         """Which of the actions (P, B) are legal for a seat that decides; shape (P, B)."""
@@ -46,7 +47,7 @@ class Phase(Protocol):
 class Play:
     """Every seat plays a card from its hand, all at once."""
 
-    code = PLAY
+    codes: tuple[int, ...] = (PLAY,)
 
     def accepts(self, state: State, actions: U8) -> Bool:
         """Cards that the seat holds."""
@@ -69,38 +70,39 @@ class Play:
         _kernel(state).commit(state, actions, here)
 
 
-class PlayFirst(Play):
-    """Every seat that holds cards commits the first of one or two cards, face down."""
+class PlayTwo(Play):
+    """Every seat that holds cards commits one card, face down, then a second one or none.
 
-    def apply(self, state: State, actions: U8, here: Bool | None) -> None:
-        """Set the cards aside; reveal them where nobody has a second one."""
-        kernel = _kernel(state)
-        kernel.set_aside(state, actions, here)
-        alone = state.phase == SECOND
-        if here is not None:
-            alone &= here
-        alone &= ~state.hand[:, 0].any(axis=0)
-        if alone.any():
-            kernel.reveal(state, np.zeros_like(actions), alone)
+    That makes two decisions in a row, in `PLAY` and in `SECOND`; the cards are revealed after the
+    second one, or at once where nobody has a second card.
+    """
 
-
-class PlaySecond(Play):
-    """Every seat that still holds cards adds a second card, or passes to play one only."""
-
-    code = SECOND
+    codes: tuple[int, ...] = (PLAY, SECOND)
 
     def accepts(self, state: State, actions: U8) -> Bool:
-        """Cards that the seat holds, and pass."""
-        accepted: Bool = super().accepts(state, actions) | (actions == 0)
+        """Cards that the seat holds, and pass as the second one."""
+        accepted: Bool = super().accepts(state, actions)
+        accepted |= (actions == 0) & (state.phase == SECOND)
         return accepted
 
     def lowest(self, state: State) -> U8:
-        """Pass."""
-        return np.zeros(state.num_games, np.uint8)
+        """Lowest card held, then pass."""
+        lowest: U8 = state.hand[:, 0] * (state.phase == PLAY)
+        return lowest
 
     def apply(self, state: State, actions: U8, here: Bool | None) -> None:
-        """Reveal and queue first and second cards."""
-        _kernel(state).reveal(state, actions, here)
+        """Set first cards aside; reveal and queue the cards where all have decided."""
+        kernel = _kernel(state)
+        first, second = state.phase == PLAY, state.phase == SECOND
+        if here is not None:
+            first &= here
+            second &= here
+        if first.any():
+            kernel.set_aside(state, actions, None if first.all() else first)
+            actions = actions * second
+            second |= first & ~state.hand[:, 0].any(axis=0)
+        if second.any():
+            kernel.reveal(state, actions, None if second.all() else second)
 
 
 class PlayInTurn(Play):
@@ -114,7 +116,7 @@ class PlayInTurn(Play):
 class Take:
     """The owner of a low card chooses the row to take; all others wait."""
 
-    code = TAKE
+    codes: tuple[int, ...] = (TAKE,)
 
     def accepts(self, state: State, actions: U8) -> Bool:
         """Any of the rows."""
@@ -140,7 +142,7 @@ class Take:
 class Draft:
     """Seats in turn pick a card from the open deck until all hands are full."""
 
-    code = DRAFT
+    codes: tuple[int, ...] = (DRAFT,)
 
     def __init__(self, rules: Rules) -> None:
         self._picks = rules.num_players * rules.hand_size
@@ -196,12 +198,20 @@ def phases_of(rules: Rules) -> tuple[Phase, ...]:
     if rules.low_card == "take" and rules.row_choice == "player":
         phases.append(Take())
     if rules.cards_per_turn > 1:
-        phases += [PlayFirst(), PlaySecond()]
+        phases.append(PlayTwo())
     else:
         phases.append(PlayInTurn() if rules.one_by_one else Play())
     if rules.draft:
         phases.append(Draft(rules))
     return tuple(phases)
+
+
+def in_phase(phase: Phase, now: U8) -> Bool:
+    """Which of the games, by their `State.phase`, are in this phase."""
+    here: Bool = now == phase.codes[0]
+    for code in phase.codes[1:]:
+        here |= now == code
+    return here
 
 
 def action_mask(rules: Rules, state: State, seats: U8) -> NDArray[np.int8]:
@@ -215,7 +225,7 @@ def action_mask(rules: Rules, state: State, seats: U8) -> NDArray[np.int8]:
     out = np.zeros((state.num_games, rules.num_actions), np.int8)
     decides = state.decides(seats)
     for phase in phases_of(rules):
-        here = decides & (state.phase == phase.code)
+        here = decides & in_phase(phase, state.phase)
         if here.any():
             phase.mask(state, seats, out, here)
     out[:, 0] = ~decides | (state.phase == SECOND)

@@ -229,8 +229,11 @@ def make_policy(policy: str | Policy) -> Policy:
             )
         try:
             made = getattr(importlib.import_module(module), name)()
-        except (ImportError, AttributeError) as error:
-            raise ValueError(f"policy {policy!r} cannot be made: {error}") from error
+        except (ImportError, AttributeError, TypeError) as error:
+            raise ValueError(
+                f"policy {policy!r} cannot be made: {error}. It is called without arguments; make "
+                "the object yourself if it needs any"
+            ) from error
     if not callable(getattr(made, "act", None)):
         raise ValueError(f"policy {policy!r} has no act(observation, rng)")
     result: Policy = made
@@ -275,6 +278,11 @@ def play(
     ValueError
         If the number of policies is not the number of players.
     """
+    if isinstance(policies, str) or not isinstance(policies, Sequence):
+        raise ValueError(
+            f"policies={policies!r}: a list is needed, one name or policy for each of the "
+            f"{rules.num_players} seats"
+        )
     if len(policies) != rules.num_players:
         raise ValueError(
             f"{len(policies)} policies for {rules.num_players} players: one for each seat is needed"

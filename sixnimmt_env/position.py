@@ -5,7 +5,8 @@
     >>> rules = make_rules("base", num_players=2)
     >>> state = Position(rows=[[60], [36, 37, 38], [70], [90]], hands=[[29], [62]]).state(rules)
 
-Rows are numbered from 1 and seats from 0, here as everywhere.
+Rows are numbered from 1 and seats from 0, here as everywhere. A 0 card is written 109, which is
+`cards.ZERO`.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from numbers import Integral
 
 import numpy as np
 
-from sixnimmt_env.cards import BULL_HEADS, NUM_ROWS, ROW_CAPACITY
+from sixnimmt_env.cards import BULL_HEADS, NUM_ROWS, ROW_CAPACITY, ZERO
 from sixnimmt_env.rules import MAX_TARGET, Rules
 from sixnimmt_env.state import HAND, PHASE_NAMES, PILE, PLAY, TABLE, State
 
@@ -40,30 +41,40 @@ class PositionError(ValueError):
 
 @dataclass(slots=True)
 class Position:
-    """One game between two turns, in plain lists of card numbers.
+    """One game in which nobody's card waits to be placed, in plain lists of card numbers.
 
     Parameters
     ----------
     rows : list of list of int
-        The four rows, each of 1 to 5 cards, ascending.
+        The four rows, each of 1 to 5 cards, without 0 cards. They ascend, unless low cards are
+        appended in this game.
     hands : list of list of int
-        Cards of each seat in any order, equally many for all. Turns played so far follow from it:
-        `rules.hand_size` minus the size of a hand.
+        Cards of each seat in any order. Turns played so far follow from it: `rules.hand_size`
+        minus the size of the largest hand. All hands are equally large, except where two cards
+        may be played in a turn (any sizes, some may be empty) and where seats play one after the
+        other (those who have played in this turn hold one card less).
     piles : list of list of int, optional
-        Cards each seat has taken in this round, in any order; nothing if left out.
+        Cards each seat has taken in this round and 0 cards it has played, in any order; nothing
+        if left out.
     scores : list of int, optional
         Bull heads of each seat from earlier rounds; all 0 if left out.
+    first_seat : int
+        Seat that plays first in this round where seats play one after the other; 0 elsewhere.
     """
 
     rows: list[list[int]]
     hands: list[list[int]]
     piles: list[list[int]] | None = None
     scores: list[int] | None = None
+    first_seat: int = 0
 
     def check(self, rules: Rules) -> None:
         """Raise a `PositionError` if this is no position of a game by `rules`."""
         _check_rows(self.rows)
+        _check_first_seat(self.first_seat, rules)
         _check_hands(self.hands, rules)
+        if rules.one_by_one:
+            _check_turn([len(hand) for hand in self.hands], self.first_seat)
         if self.piles is not None:
             _check_count("piles", self.piles, rules)
         if self.scores is not None:
@@ -74,7 +85,7 @@ class Position:
         """State of one game in this position, in phase `PLAY`.
 
         The game has no past: `played`, `row_taken` and the last turn's queue are empty, and
-        `starters` are known only where no turn has been played. If it is a match, it continues
+        `starters` are known only where no card has been played. If it is a match, it continues
         as round 1 of game 0 of seed 0.
 
         Raises
@@ -118,12 +129,12 @@ def stack(positions: Sequence[Position], rules: Rules) -> State:
 def position_of(state: State, rules: Rules, game: int = 0) -> Position:
     """Position of one game of a State, the inverse of `Position.state`.
 
-    Hands and piles come out ascending.
+    Hands and piles come out ascending, with the 0 cards at the end.
 
     Raises
     ------
     ValueError
-        If the game is not between two turns: over, drafting or in the middle of a turn.
+        If the game is not in phase `PLAY`, but over, drafting or in the middle of a turn.
     """
     phase = int(state.phase[game])
     if phase != PLAY:
@@ -137,12 +148,15 @@ def position_of(state: State, rules: Rules, game: int = 0) -> Position:
         hands=[[int(card) for card in hand if card] for hand in state.hand[..., game]],
         piles=[pile_of(state, seat, game) for seat in seats],
         scores=[int(score) for score in state.score[:, game]],
+        first_seat=int(state.first_seat[game]) if rules.one_by_one else 0,
     )
 
 
 def pile_of(state: State, seat: int, game: int = 0) -> list[int]:
-    """Cards that a seat has taken in this round, ascending."""
-    return [int(card) for card in np.flatnonzero(state.location[:, game] == PILE + seat)]
+    """Cards that a seat has taken in this round, ascending, then the 0 cards it has played."""
+    taken = [int(card) for card in np.flatnonzero(state.location[:, game] == PILE + seat)]
+    zeros = int(state.zeros_played[seat, game]) if len(state.zeros_played) else 0
+    return taken + [ZERO] * zeros
 
 
 def _check_count(name: str, lists: Sequence[object], rules: Rules) -> None:
@@ -165,19 +179,49 @@ def _check_rows(rows: Sequence[Sequence[int]]) -> None:
             )
 
 
+def _check_first_seat(first_seat: int, rules: Rules) -> None:
+    highest = rules.num_players - 1 if rules.one_by_one else 0
+    if not _is_whole(first_seat) or not 0 <= first_seat <= highest:
+        seats = f"seats are 0 to {highest}" if rules.one_by_one else f"{rules.name} knows only 0"
+        raise PositionError("first_seat", f"found {first_seat!r}, but {seats}")
+
+
 def _check_hands(hands: Sequence[Sequence[int]], rules: Rules) -> None:
     _check_count("hands", hands, rules)
+    even = rules.cards_per_turn == 1 and not rules.one_by_one
+    fewest = 1 if even else 0
     for seat, hand in enumerate(hands):
-        if not _is_list(hand) or not 1 <= len(hand) <= rules.hand_size:
+        if not _is_list(hand) or not fewest <= len(hand) <= rules.hand_size:
             raise PositionError(
                 f"hand {seat}",
-                f"found {hand!r}, but a hand is a list of 1 to {rules.hand_size} cards",
+                f"found {hand!r}, but a hand is a list of {fewest} to {rules.hand_size} cards",
             )
-        if len(hand) != len(hands[0]):
+        if even and len(hand) != len(hands[0]):
             raise PositionError(
                 f"hand {seat}",
                 f"{len(hand)} cards, but hand 0 has {len(hands[0])}: all hands are equally large",
             )
+    if not any(len(hand) for hand in hands):
+        raise PositionError("hands", "all are empty, but somebody has to play")
+
+
+def _check_turn(sizes: list[int], first_seat: int) -> None:
+    done = _have_played(sizes, first_seat)
+    for i in range(len(sizes)):
+        seat = (first_seat + i) % len(sizes)
+        size = max(sizes) - (i < done)
+        if sizes[seat] != size:
+            raise PositionError(
+                f"hand {seat}",
+                f"{sizes[seat]} cards, expected {size}: clockwise from seat {first_seat}, which "
+                "plays first, those who have played in this turn hold one card less than the rest",
+            )
+
+
+def _have_played(sizes: list[int], first_seat: int) -> int:
+    """How many seats, clockwise from the first, have played in this turn."""
+    in_order = sizes[first_seat:] + sizes[:first_seat]
+    return in_order.index(max(sizes))
 
 
 def _check_scores(scores: Sequence[int], rules: Rules) -> None:
@@ -209,21 +253,41 @@ def _places(position: Position) -> Iterator[tuple[str, Sequence[int]]]:
 
 def _check_cards(position: Position, rules: Rules) -> None:
     seen: dict[int, str] = {}
+    zeros = 0
     for where, cards in _places(position):
         if not _is_list(cards):
             raise PositionError(where, f"found {cards!r}, but it is a list of cards")
+        in_row = where.startswith("row")
         for card in cards:
+            if rules.zeros and not in_row and _is_whole(card) and card == ZERO:
+                zeros += 1
+                if zeros > rules.zeros:
+                    raise PositionError(
+                        where, f"one 0 card too many: there are {rules.zeros} in all"
+                    )
+                continue
             if not _is_whole(card) or not 1 <= card <= rules.num_cards:
-                raise PositionError(
-                    where, f"there is no card {card!r}: the deck is 1 to {rules.num_cards}"
-                )
+                raise PositionError(where, _no_card(card, in_row, rules))
             if card in seen:
                 raise PositionError(
                     where, f"card {card} is also in {seen[card]}, but every card exists once"
                 )
             seen[card] = where
-        if where.startswith("row") and list(cards) != sorted(cards):
+        if in_row and rules.low_card == "take" and list(cards) != sorted(cards):
             raise PositionError(where, f"found {list(cards)}, but the cards of a row ascend")
+
+
+def _no_card(card: object, in_row: bool, rules: Rules) -> str:
+    problem = f"there is no card {card!r}: the deck is 1 to {rules.num_cards}"
+    if not rules.zeros:
+        return problem
+    return problem + (
+        ", and 0 cards never lie in a row" if in_row else f", and a 0 card is written {ZERO}"
+    )
+
+
+def _numbers(cards: Sequence[int]) -> list[int]:
+    return [int(card) for card in cards if card != ZERO]
 
 
 def _fill(state: State, game: int, position: Position, rules: Rules) -> None:
@@ -236,15 +300,22 @@ def _fill(state: State, game: int, position: Position, rules: Rules) -> None:
         where[list(row)] = TABLE
     for seat, hand in enumerate(position.hands):
         state.hand[seat, : len(hand), game] = sorted(hand)
-        where[list(hand)] = HAND + seat
+        where[_numbers(hand)] = HAND + seat
     piles = position.piles or []
     for seat, pile in enumerate(piles):
-        if len(pile):
-            state.pile_heads[seat, game] = BULL_HEADS[list(pile)].sum()
-            where[list(pile)] = PILE + seat
+        taken = _numbers(pile)
+        state.pile_heads[seat, game] = BULL_HEADS[taken].sum()
+        where[taken] = PILE + seat
+        if rules.zeros:
+            state.zeros_played[seat, game] = len(pile) - len(taken)
     if position.scores is not None:
         state.score[:, game] = position.scores
-    state.turn[game] = rules.hand_size - len(position.hands[0])
-    new = state.turn[game] == 0 and (state.row_len[:, game] == 1).all()
+    sizes = [len(hand) for hand in position.hands]
+    state.turn[game] = rules.hand_size - max(sizes)
+    if rules.one_by_one:
+        first = position.first_seat
+        state.first_seat[game] = first
+        state.actor[game] = (first + _have_played(sizes, first)) % rules.num_players
+    new = min(sizes) == rules.hand_size and (state.row_len[:, game] == 1).all()
     if new and not any(len(pile) for pile in piles):
         state.starters[:, game] = state.row_end[:, game]

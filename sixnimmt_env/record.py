@@ -1,8 +1,8 @@
 """A whole round, or a round so far, as data: how it began and what everybody did.
 
-A `Record` is enough to play the round again: `replay` does so through the engine and checks the
-result, `states` gives the State after every step, `record_of` makes the record of a game that
-the engine has dealt. `sixnimmt_env.notation` writes and reads records as text.
+A `Record` is enough to play the round again, which `sixnimmt_env.replay` does. `record_of` makes
+the record of a game that the engine has dealt. `sixnimmt_env.notation` writes and reads records as
+text.
 """
 
 from __future__ import annotations
@@ -12,11 +12,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from sixnimmt_env.cards import NUM_ROWS, TAKE_ROW, action_name
-from sixnimmt_env.engine import Engine
 from sixnimmt_env.position import Position
 from sixnimmt_env.rules import Rules
-from sixnimmt_env.state import DRAFT, OVER, PLAY, TAKE, State
+from sixnimmt_env.state import DRAFT, State
 from sixnimmt_env.variants import make_rules
 
 
@@ -44,13 +42,18 @@ class Turn:
     Attributes
     ----------
     cards : tuple of int
-        Card of every seat, in seat order.
+        Card of every seat, in seat order; a 0 card is 109 (`cards.ZERO`). 0 stands for a seat that
+        has no cards left or, where seats play one after the other, that does not play within this
+        record: it has not played yet in the last turn, or had played before the first one.
     row : int
         Row 1 to 4 that a player chose for the low card; 0 if nobody has chosen one.
+    second : tuple of int
+        Second card of every seat, 0 for none; () where only one card can be played in a turn.
     """
 
     cards: tuple[int, ...]
     row: int = 0
+    second: tuple[int, ...] = ()
 
 
 @dataclass(slots=True)
@@ -116,67 +119,10 @@ class Record:
             )
 
 
-def states(record: Record) -> Iterator[State]:
-    """Play a record through the engine, one State of one game per step.
-
-    Yields
-    ------
-    State
-        The start, then a new State after every pick, every reveal and every choice of a row.
-
-    Raises
-    ------
-    RecordError
-        At the first thing that the rules do not allow, with `where` it is.
-    PositionError
-        If the start is no position.
-    """
-    engine = Engine(record.rules)
-    if isinstance(record.start, Draft):
-        state = _start_draft(engine, record.start)
-        yield state.copy()
-        for _, seat, card in record.start.in_order():
-            _step(engine, state, {seat: card}, f"picks {seat}")
-            yield state.copy()
-    else:
-        state = record.start.state(record.rules)
-        yield state.copy()
-    for number, turn in enumerate(record.turns, 1):
-        is_last = number == len(record.turns)
-        yield from _play_turn(engine, state, turn, f"turn {number}", is_last)
-
-
-def replay(record: Record) -> State:
-    """Play a record through the engine and check its result.
-
-    Returns
-    -------
-    State
-        One game, at the end of the record.
-
-    Raises
-    ------
-    RecordError
-        If the rules do not allow something in it, or the heads are not those it gives.
-    PositionError
-        If the start is no position.
-    """
-    for state in states(record):
-        last = state
-    heads = last.pile_heads[:, 0].tolist()
-    if list(record.heads) != heads:
-        problem = f"found {_words(record.heads)}, but the cards played give {_words(heads)}"
-        if last.phase[0] == TAKE:
-            problem += (
-                f"; the last turn still waits for seat {last.actor[0]} to choose a row: "
-                "a '> row n' may be missing there"
-            )
-        raise RecordError("heads", problem)
-    return last
-
-
 def record_of(state: State, rules: Rules, game: int = 0) -> Record:
     """Record of the current round of one game, from its history in the State.
+
+    Cards that are committed and not revealed yet are still recorded as held.
 
     Parameters
     ----------
@@ -192,22 +138,28 @@ def record_of(state: State, rules: Rules, game: int = 0) -> Record:
     ValueError
         If the game was set by hand in mid-round or the rules are of no registered variant.
     """
-    phase = int(state.phase[game])
-    turns = 0 if phase == DRAFT else int(state.turn[game]) + (phase == TAKE)
-    played = state.played[:, :turns, game].T.tolist()
-    rows = state.row_taken[:turns, game].tolist()
-    known = phase == DRAFT or bool(state.starters[:, game].all())
-    if not known or not all(all(cards) for cards in played):
+    if state.phase[game] != DRAFT and not state.starters[:, game].all():
         raise ValueError(
             f"game {game} was set by hand in the middle of a round, so its beginning is unknown: "
             "make a Record with its Position as start instead"
         )
     return Record(
         rules=_round_rules(rules),
-        start=_start_of(state, rules, game, played),
-        turns=[Turn(tuple(cards), row) for cards, row in zip(played, rows, strict=True)],
+        start=_start_of(state, rules, game),
+        turns=_turns_of(state, rules, game),
         heads=state.pile_heads[:, game].tolist(),
     )
+
+
+def _turns_of(state: State, rules: Rules, game: int) -> list[Turn]:
+    turns = []
+    per_turn = rules.cards_per_turn
+    for number, row in enumerate(state.row_taken[:, game].tolist()):
+        played = state.played[:, number * per_turn : (number + 1) * per_turn, game].T.tolist()
+        if not any(played[0]):
+            break
+        turns.append(Turn(tuple(played[0]), row, *map(tuple, played[1:])))
+    return turns
 
 
 def _round_rules(rules: Rules) -> Rules:
@@ -220,85 +172,18 @@ def _round_rules(rules: Rules) -> Rules:
     return named
 
 
-def _start_of(state: State, rules: Rules, game: int, played: list[list[int]]) -> Position | Draft:
+def _start_of(state: State, rules: Rules, game: int) -> Position | Draft:
     if rules.draft and (state.phase[game] == DRAFT or state.drafted[..., game].all()):
         picks = [[card for card in cards if card] for cards in state.drafted[..., game].tolist()]
         return Draft(int(state.first_seat[game]), picks)
-    held = [[card for card in hand if card] for hand in state.hand[..., game].tolist()]
-    past = [[cards[seat] for cards in played] for seat in range(rules.num_players)]
+    cards = [state.hand[..., game], state.played[..., game]]
+    if rules.cards_per_turn > 1:
+        cards.append(state.committed[:, game, None])
+    hands = np.concatenate(cards, axis=1).tolist()
     scores = state.score[:, game].tolist()
     return Position(
         rows=[[card] for card in state.starters[:, game].tolist()],
-        hands=[sorted(hand + cards) for hand, cards in zip(held, past, strict=True)],
+        hands=[sorted(card for card in hand if card) for hand in hands],
         scores=scores if any(scores) else None,
+        first_seat=int(state.first_seat[game]) if rules.one_by_one else 0,
     )
-
-
-def _start_draft(engine: Engine, draft: Draft) -> State:
-    players = engine.rules.num_players
-    if not engine.rules.draft:
-        raise RecordError("first_seat", f"there is no draft in {engine.rules.name}")
-    if draft.first_seat not in range(players):
-        raise RecordError(
-            "first_seat", f"found {draft.first_seat}, but seats are 0 to {players - 1}"
-        )
-    if len(draft.picks) != players:
-        raise RecordError("picks", f"{len(draft.picks)} lists, but there are {players} players")
-    state = engine.reset(seed=0, games=1)
-    state.first_seat[...] = draft.first_seat
-    state.actor[...] = draft.first_seat
-    return state
-
-
-def _play_turn(
-    engine: Engine, state: State, turn: Turn, where: str, is_last: bool
-) -> Iterator[State]:
-    players = engine.rules.num_players
-    if len(turn.cards) != players:
-        raise RecordError(where, f"{len(turn.cards)} cards, but there are {players} players")
-    if state.phase[0] != PLAY:
-        why = "the round is over" if state.phase[0] == OVER else "the draft is not done"
-        raise RecordError(where, f"found cards, but {why}")
-    _step(engine, state, dict(enumerate(turn.cards)), where)
-    yield state.copy()
-    if state.phase[0] == TAKE:
-        if turn.row == 0 and is_last:
-            return
-        if turn.row not in range(1, NUM_ROWS + 1):
-            raise RecordError(where, f"found {_row(turn.row)}, but {_must_take(state, turn)}")
-        _step(engine, state, {int(state.actor[0]): TAKE_ROW + turn.row - 1}, where)
-        yield state.copy()
-    elif turn.row:
-        raise RecordError(where, f"found {_row(turn.row)}, but nobody has a row to choose")
-
-
-def _must_take(state: State, turn: Turn) -> str:
-    seat = int(state.actor[0])
-    return (
-        f"card {turn.cards[seat]} of seat {seat} is lower than every row end and takes one of "
-        f"the rows 1 to {NUM_ROWS}: expected '> row' and its number"
-    )
-
-
-def _row(row: int) -> str:
-    return f"'> row {row}'" if row else "no '> row'"
-
-
-def _step(engine: Engine, state: State, choices: dict[int, int], where: str) -> None:
-    actions = np.zeros((engine.rules.num_players, 1), np.int64)
-    for seat, action in choices.items():
-        actions[seat] = action
-    refused = np.flatnonzero(engine.refused(state, actions)[:, 0])
-    if refused.size:
-        seat = int(refused[0])
-        legal = engine.legal(state, seat, 0)
-        raise RecordError(
-            where,
-            f"seat {seat} cannot choose {action_name(int(actions[seat, 0]))}, expected one of "
-            f"{_words(legal)}",
-        )
-    engine.step(state, actions)
-
-
-def _words(numbers: list[int]) -> str:
-    return " ".join(str(number) for number in numbers)

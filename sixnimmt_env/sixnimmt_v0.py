@@ -7,16 +7,20 @@ Parallel API          Yes
 Manual control        No
 Agents                ``["player_0", ..., "player_9"]`` (as many as play)
 Agents                2 to 10, 4 by default
-Action shape          Discrete(109)
-Action values         0 pass, 1 ... 104 that card, 105 ... 108 take row 1 ... 4
-Observation shape     dict: ``observation`` float32 (F,), ``action_mask`` int8 (109,)
+Action shape          Discrete(109), or Discrete(110) in games with 0 cards
+Action values         0 pass, 1 ... 104 that card, 105 ... 108 take row 1 ... 4,
+                      109 a 0 card
+Observation shape     dict: ``observation`` float32 (F,), ``action_mask`` int8
+                      (109,) or (110,)
 Observation values    [0, 1]
 ====================  =====================================================
 
 Everybody secretly chooses a card of ten, all are revealed at once and placed in ascending order,
 each behind the nearest lower end of the four rows. Whoever places the sixth card of a row takes
 the five before it; whoever plays a card lower than all row ends takes a row of their choice.
-Cards taken count bull heads, and fewest heads win.
+Cards taken count bull heads, and fewest heads win. Variants change the deck, the deal, how many
+cards are played at a time, and whether heads are good or bad: `sixnimmt_env.variants` has the
+modules that describe them.
 
 Observation
     ``observation`` holds what the player may know and nothing else, as a fixed vector; its fields
@@ -24,14 +28,24 @@ Observation
     `state()` holds all hands besides, for centralised critics.
 
 Steps
-    All agents act in every step and live until the end. While the owner of a low card chooses a
-    row (and while one drafts a card), all the others can only pass, action 0.
+    All agents act in every step of the parallel environment and live until the end. While the
+    owner of a low card chooses a row (and while one drafts a card, or plays one by one), all the
+    others can only pass, action 0.
+
+    Where two cards may be played in a turn, that is two steps: the first card, which nobody else
+    sees, then the second one, or pass to play only one. Players whose hands are empty pass until
+    the round ends.
+
+    `env` is the environment for one agent after the other (AEC). Where the game is played one by
+    one it asks nobody but the agent at turn, and there is no passing. In all other games it
+    gathers the actions of all agents for each step of the parallel environment.
 
 Rewards
     ``reward="heads"`` (default): minus the bull heads taken in the step. ``"relative"``: the mean
     of the others' heads minus the own. ``"win"``: at the end, 1 shared by those with fewest heads.
     ``"rank"``: at the end, +1 for the first ... -1 for the last. Their sums over an episode are
-    the score they are named after.
+    the score they are named after. Where heads are collected, all is the other way round: plus
+    the heads taken, the own minus the mean of the others', and most heads win.
 
 Infos
     ``heads`` taken in the episode, ``turn`` of the round, ``round`` of the match and
@@ -41,10 +55,10 @@ Arguments
     >>> from sixnimmt_env import sixnimmt_v0
     >>> env = sixnimmt_v0.parallel_env(
     ...     num_players=4,
-    ...     variant="base",            # "base", "tactics", "pro"
+    ...     variant="base",            # or another of sixnimmt_env.variants.VARIANTS
     ...     row_choice="player",       # or "fewest_heads": low cards never ask
     ...     episode="round",           # or "match"
-    ...     target=None,               # a match ends when a total reaches it, 66 by default
+    ...     target=None,               # a match ends when a total reaches it
     ...     rounds=None,               # or after a fixed number of rounds
     ...     reward="heads",            # "heads", "relative", "win", "rank"
     ...     illegal_action="raise",    # or "lowest", "penalty": play the lowest legal action
@@ -61,12 +75,24 @@ Usage
     ...     }
     ...     observations, rewards, terminations, truncations, infos = env.step(actions)
 
+One agent after the other:
+
+    >>> env = sixnimmt_v0.env(num_players=4)
+    >>> env.reset(seed=42)
+    >>> for agent in env.agent_iter():
+    ...     observation, reward, termination, truncation, info = env.last()
+    ...     action = None
+    ...     if not (termination or truncation):
+    ...         action = env.action_space(agent).sample(observation["action_mask"])
+    ...     env.step(action)
+
 `reset(seed)` begins game 0 of that seed, each further `reset()` its next game.
 
 Version history
     v0: first version.
 """
 
-from sixnimmt_env.envs.parallel import env, parallel_env
+from sixnimmt_env.envs.aec import env
+from sixnimmt_env.envs.parallel import parallel_env
 
 __all__ = ["env", "parallel_env"]

@@ -1,6 +1,6 @@
 """Golden rounds: `python -m tests.golden` writes them again, `--check` compares.
 
-One random round for every variant, several numbers of players and both choices of row, as text
+One random round for every variant, several numbers of players and every choice of row, as text
 in `tests/golden/`. A change of the rules, the deals or the notation shows as a difference there.
 """
 
@@ -13,10 +13,19 @@ from pathlib import Path
 from sixnimmt_env.notation import write
 from sixnimmt_env.rules import Rules
 from sixnimmt_env.variants import make_rules
-from tests.rounds import ROW_CHOICES, name_of, random_record
+from tests.rounds import name_of, random_record, row_choices
 
 FOLDER = Path(__file__).parent / "golden"
-PLAYERS = {"base": (2, 4, 6, 10), "tactics": (2, 4, 6), "pro": (2, 4, 6)}
+# Seeds are counted through, so new rounds go to the end.
+PLAYERS = {
+    "base": (2, 4, 6, 10),
+    "tactics": (2, 4, 6),
+    "pro": (2, 4, 6),
+    "plus": (2, 4, 7),
+    "plus_equal": (3, 4),
+    "original_zeros": (2, 7),
+    "simplified": (2, 4, 7),
+}
 
 
 def golden_rules() -> list[Rules]:
@@ -25,7 +34,7 @@ def golden_rules() -> list[Rules]:
         make_rules(variant, players, row_choice=row_choice)
         for variant, numbers in PLAYERS.items()
         for players in numbers
-        for row_choice in ROW_CHOICES
+        for row_choice in row_choices(variant)
     ]
 
 

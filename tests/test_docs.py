@@ -7,14 +7,17 @@ from pathlib import Path
 
 import pytest
 
-from docs.generate import PATH, page
+from docs.generate import FOLDER, pages
 
 ROOT = Path(__file__).parent.parent
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("**/*.md"))]
 
 
-def test_the_field_table_is_up_to_date():
-    assert PATH.read_text(encoding="utf-8") == page(), "run: python -m docs.generate"
+def test_generated_pages_are_up_to_date():
+    texts = pages()
+    for path, text in texts.items():
+        assert path.read_text(encoding="utf-8") == text, "run: python -m docs.generate"
+    assert sorted((FOLDER / "variants").iterdir()) == sorted(p for p in texts if p.parent != FOLDER)
 
 
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)

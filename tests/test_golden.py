@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from sixnimmt_env.cards import TAKE_ROW
-from sixnimmt_env.notation import Draft, Record, read, states, write
+from sixnimmt_env.notation import Draft, Record, Turn, read, states, write
+from sixnimmt_env.position import Position
 from sixnimmt_env.state import OVER
 from tests.golden import FOLDER, differences, golden_rules, golden_texts
 from tests.rounds import ReferenceGame
@@ -46,14 +47,34 @@ def test_golden_round_replays_in_engine_and_reference(path: Path) -> None:
 
 def actions_of(record: Record) -> list[list[int]]:
     """Actions of all seats in every step of a record."""
-    nobody = [0] * record.rules.num_players
-    steps = []
     if isinstance(record.start, Draft):
-        for _, seat, card in record.start.in_order():
-            steps.append([*nobody[:seat], card, *nobody[seat + 1 :]])
+        steps = [alone(record, seat, card) for _, seat, card in record.start.in_order()]
+        held = len(record.start.picks) * len(record.start.picks[0])
+    else:
+        steps = []
+        held = sum(map(len, record.start.hands))
     for turn in record.turns:
+        held -= sum(card > 0 for card in turn.cards)
+        if record.rules.one_by_one:
+            steps += one_after_the_other(record, turn)
+            continue
         steps.append(list(turn.cards))
+        if turn.second and held:
+            steps.append(list(turn.second))
+            held -= sum(card > 0 for card in turn.second)
         if turn.row:
             low = turn.cards.index(min(turn.cards))
-            steps.append([*nobody[:low], TAKE_ROW + turn.row - 1, *nobody[low + 1 :]])
+            steps.append(alone(record, low, TAKE_ROW + turn.row - 1))
+    assert held == 0
     return steps
+
+
+def one_after_the_other(record: Record, turn: Turn) -> list[list[int]]:
+    assert isinstance(record.start, Position)
+    seats = range(record.rules.num_players)
+    order = sorted(seats, key=lambda seat: seat < record.start.first_seat)
+    return [alone(record, seat, turn.cards[seat]) for seat in order]
+
+
+def alone(record: Record, seat: int, action: int) -> list[int]:
+    return [action if seat == other else 0 for other in range(record.rules.num_players)]

@@ -13,12 +13,21 @@ from sixnimmt_env.observe import observe
 from sixnimmt_env.policy import RandomPolicy, choose_actions
 from sixnimmt_env.state import FIELDS, OVER, State
 from sixnimmt_env.variants import make_rules
+from tests.rounds import row_choices
 
 CASES = [
     (variant, players, row_choice)
-    for variant, counts in (("base", (2, 3, 5, 10)), ("tactics", (2, 6)), ("pro", (2, 4, 6)))
+    for variant, counts in (
+        ("base", (2, 3, 5, 10)),
+        ("tactics", (2, 6)),
+        ("pro", (2, 4, 6)),
+        ("plus", (2, 4, 7)),
+        ("plus_equal", (3, 5)),
+        ("original_zeros", (2, 7)),
+        ("simplified", (2, 4, 7)),
+    )
     for players in counts
-    for row_choice in ("player", "fewest_heads")
+    for row_choice in row_choices(variant)
 ]
 
 

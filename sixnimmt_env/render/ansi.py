@@ -1,6 +1,7 @@
 """A game as text for a terminal.
 
-Every card is shown with its bull heads as a small raised number: `55⁷` is card 55 with 7 heads.
+Every card is shown with its bull heads as a small raised number: `55⁷` is card 55 with 7 heads, `0`
+a 0 card, which has none.
 Colours only repeat what the text says, and are left out where the environment variable
 `NO_COLOR` is set (https://no-color.org).
 """
@@ -13,15 +14,16 @@ from typing import Final
 
 import numpy as np
 
-from sixnimmt_env.cards import BULL_HEADS, NUM_ROWS, ROW_CAPACITY
+from sixnimmt_env.cards import BULL_HEADS, NUM_ROWS, ROW_CAPACITY, ZERO
 from sixnimmt_env.position import pile_of
 from sixnimmt_env.rules import Rules
-from sixnimmt_env.state import DRAFT, PLAY, POOL, TAKE, State
+from sixnimmt_env.state import DRAFT, OVER, PLAY, POOL, SECOND, TAKE, State
 
 _RAISED: Final = "⁰¹²³⁴⁵⁶⁷"
-_COLOUR_OF_HEADS: Final = {1: "", 2: "36", 3: "33", 5: "31", 7: "1;35"}
+_COLOUR_OF_HEADS: Final = {0: "", 1: "", 2: "36", 3: "33", 5: "31", 7: "1;35"}
 # Cards in a line of 80 columns.
 _POOL_WIDTH: Final = 15
+_HAND_WIDTH: Final = 12
 _PILE_WIDTH: Final = 10
 
 
@@ -38,7 +40,8 @@ def render(state: State, rules: Rules, game: int = 0, seat: int | None = None) -
         Which game.
     seat : int, optional
         Show what this seat may see: hands of the others are hidden, unless the game is played
-        with open hands. All hands are shown if left out.
+        with open hands, and so are first cards that they have committed face down. All of it is
+        shown if left out.
 
     Returns
     -------
@@ -80,7 +83,9 @@ class _Table:
         if self.phase == DRAFT:
             parts.append(f"pick {self.turn + 1} of {size * rules.num_players}")
         else:
-            parts.append(f"turn {min(self.turn + 1, size)} of {size}")
+            turn = f"turn {self.turn + (self.phase != OVER)}"
+            # With two cards in a turn nobody knows how many turns there will be.
+            parts.append(turn if rules.cards_per_turn > 1 else f"{turn} of {size}")
         return [self._paint(" · ".join(parts), "1")]
 
     def rows(self) -> list[str]:
@@ -102,38 +107,58 @@ class _Table:
         return ["Cards to pick from", *(f"  {line}" for line in self._wrapped(pool, _POOL_WIDTH))]
 
     def last_turn(self) -> list[str]:
+        state = self.state
+        started = bool(state.played.any())
         # At the very start and in a draft the queue says nothing of interest.
-        earlier_round = self.turn == 0 and self.phase == PLAY and self.state.round[0] > 0
-        if not (earlier_round or self.phase == TAKE or (self.turn and self.phase != DRAFT)):
+        if self.phase == DRAFT or not (started or state.round[0]):
             return []
-        lines = []
-        for i, entry in enumerate(self.state.queue[:, 0].tolist()):
-            card, seat = entry >> 8, entry & 15
-            row, heads = int(self.state.placed_row[i, 0]), int(self.state.placed_heads[i, 0])
+        lines = self._zeros_set_aside() if started else []
+        for i, entry in enumerate(state.queue[:, 0].tolist()):
+            card, seat = entry >> 8 & 127, entry & 15
+            row, heads = int(state.placed_row[i, 0]), int(state.placed_heads[i, 0])
             if heads:
                 fate = f"takes row {row}: {_heads(heads)}"
             else:
                 fate = f"to row {row}" if row else "waits"
             if card:
                 lines.append(f"  {self._cards([card])}  seat {seat} {fate}")
-        when = "Last turn of the round before" if earlier_round else "Just played"
+        when = "Just played" if started else "Last turn of the round before"
         return [when, *lines] if lines else []
+
+    def _zeros_set_aside(self) -> list[str]:
+        """Say who played 0 cards when cards were last revealed in this round."""
+        players = self.rules.num_players
+        played = self.state.played[..., 0].reshape(players, -1, self.rules.cards_per_turn)
+        last = int(np.flatnonzero(played.any(axis=(0, 2)))[-1])
+        zeros = (played[:, last] == ZERO).sum(axis=1)
+        last_seat = (int(self.state.actor[0]) - 1) % players
+        seats = [last_seat] if self.rules.one_by_one else range(players)
+        return [
+            f"  {self._cards([ZERO] * int(zeros[seat]))}  seat {seat} sets aside"
+            for seat in seats
+            if zeros[seat]
+        ]
 
     def seats(self) -> list[str]:
         acting = self.state.acting()[:, 0]
         lines = []
         for seat in range(self.rules.num_players):
             mark = self._paint("*", "1") if acting[seat] else " "
-            lines += [f"{mark} seat {seat}  hand  {self._hand(seat)}", *self._pile(seat)]
+            first, *more = self._hand(seat) or ["    -"]
+            lines += [f"{mark} seat {seat}  hand  {first}", *_indented(more), *self._pile(seat)]
         return lines
 
-    def _hand(self, seat: int) -> str:
+    def _hand(self, seat: int) -> list[str]:
         cards = [int(card) for card in self.state.hand[seat, :, 0] if card]
-        if not cards:
-            return "    -"
-        if self.seat in (None, seat) or self.rules.open_hands:
-            return self._cards(cards)
-        return "    ?" * len(cards)
+        if self.seat not in (None, seat) and not self.rules.open_hands:
+            size = len(cards)
+            return ["    ?" * min(_HAND_WIDTH, size - i) for i in range(0, size, _HAND_WIDTH)]
+        lines = self._wrapped(cards, _HAND_WIDTH)
+        committed = int(self.state.committed[seat, 0]) if self.phase == SECOND else 0
+        if committed:
+            lines = lines or ["    -"]
+            lines.append(f"  + first card {self._cards([committed]).strip()}")
+        return lines
 
     def _pile(self, seat: int) -> list[str]:
         total = _heads(int(self.state.pile_heads[seat, 0]))
@@ -141,9 +166,8 @@ class _Table:
         if self.rules.episode == "match" or score:
             total += f", {int(self.state.totals()[seat, 0])} in all"
         lines = self._wrapped(pile_of(self.state, seat), _PILE_WIDTH)
-        return [f"          pile  {lines[0] if lines else '    -'}  {total}"] + [
-            f"{' ' * 16}{line}" for line in lines[1:]
-        ]
+        first = f"          pile  {lines[0] if lines else '    -'}  {total}"
+        return [first, *_indented(lines[1:])]
 
     def _wrapped(self, cards: list[int], width: int) -> list[str]:
         return [self._cards(cards[i : i + width]) for i in range(0, len(cards), width)]
@@ -151,28 +175,39 @@ class _Table:
     def decision(self) -> list[str]:
         seat = int(self.state.actor[0])
         if self.phase == PLAY:
+            if self.rules.one_by_one:
+                return [f"Seat {seat} plays a card."]
+            if self.rules.cards_per_turn > 1:
+                return ["All who hold cards choose a first card."]
             return ["All choose a card."]
+        if self.phase == SECOND:
+            return ["All who hold cards choose a second card, or none."]
         if self.phase == DRAFT:
             return [f"Seat {seat} picks a card."]
         if self.phase == TAKE:
             card = next(c >> 8 for c in self.state.queue[:, 0].tolist() if c & 15 == seat)
             return [f"Seat {seat} chooses the row that card {card} takes, 1 to {NUM_ROWS}."]
         totals = self.state.totals()[:, 0]
-        best = np.flatnonzero(totals == totals.min())
+        most = totals.max() if self.rules.collect else totals.min()
+        best = np.flatnonzero(totals == most)
         names = " and ".join(f"seat {i}" for i in best)
-        return [f"Over: {names} {'win' if len(best) > 1 else 'wins'} with {_heads(totals.min())}."]
+        return [f"Over: {names} {'win' if len(best) > 1 else 'wins'} with {_heads(most)}."]
 
     def _cards(self, cards: Iterable[int]) -> str:
         """Cards five columns wide each, so that those above one another line up."""
         shown = []
         for card in cards:
-            heads = int(BULL_HEADS[card])
-            text = f"{card}{_RAISED[heads]}"
+            heads = 0 if card == ZERO else int(BULL_HEADS[card])
+            text = f"{card}{_RAISED[heads]}" if heads else "0"
             shown.append(" " * (5 - len(text)) + self._paint(text, _COLOUR_OF_HEADS[heads]))
         return "".join(shown)
 
     def _paint(self, text: str, code: str) -> str:
         return f"\x1b[{code}m{text}\x1b[0m" if self.colour and code else text
+
+
+def _indented(lines: list[str]) -> list[str]:
+    return [f"{' ' * 16}{line}" for line in lines]
 
 
 def _heads(number: int, width: int = 0) -> str:
