@@ -44,13 +44,13 @@ def print_results(results: Sequence[Result]) -> None:
     for what in dict.fromkeys(r.what for r in results):
         unit = "" if "cards" in what else ", decisions"
         print(f"\n{what}{unit} per CPU-second")
-        print(f"  {'variant':<16}{'row choice':<14}{'players':>8}{'games':>8}{'best':>10}{'median':>10}", end="")
-        print(f"{'best without choosing':>24}")
+        print(f"  {'variant':<16}{'row choice':<14}{'players':>8}{'games':>8}", end="")
+        print(f"{'best':>10}{'median':>10}{'best without choosing':>24}")
         for r in results:
             if r.what == what:
                 print(
-                    f"  {r.variant:<16}{r.row_choice:<14}{r.players:>8}{r.games:>8}{number(r.best):>10}"
-                    f"{number(r.median):>10}{number(r.without_choosing):>24}"
+                    f"  {r.variant:<16}{r.row_choice:<14}{r.players:>8}{r.games:>8}"
+                    f"{number(r.best):>10}{number(r.median):>10}{number(r.without_choosing):>24}"
                 )
     print(flush=True)
 

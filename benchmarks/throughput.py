@@ -39,7 +39,6 @@ VECTOR_RANDOM = "vector env, random opponents"
 SB3 = "SB3 VecEnv, self-play"
 PARALLEL = "PettingZoo parallel env"
 CARDS = "engine with dealing, cards played"
-FASTEST = {"base": "fewest_heads"}  # the choice of row without a step of its own
 
 
 def engine_results(effort: m.Effort) -> Iterator[m.Result]:
@@ -60,8 +59,10 @@ def engine_results(effort: m.Effort) -> Iterator[m.Result]:
 def card_results(effort: m.Effort) -> Iterator[m.Result]:
     """Every variant without a draft by what is common to all: cards played."""
     for variant in VARIANTS:
-        if not make_rules(variant).draft:
-            choice = FASTEST.get(variant, "player")
+        rules = make_rules(variant)
+        if not rules.draft:
+            # Without a step for the choice of row, where there is one.
+            choice = "fewest_heads" if rules.low_card == "take" else rules.row_choice
             case = m.engine_cards
             yield m.measure(CARDS, case, effort, row_choice=choice, games=16384, variant=variant)
 
