@@ -198,6 +198,12 @@ def test_impossible_options(options, message):
         sixnimmt_v0.parallel_env(**options)
 
 
+@pytest.mark.parametrize("make", [sixnimmt_v0.parallel_env, sixnimmt_v0.env])
+def test_an_unknown_option_is_named(make):
+    with pytest.raises(TypeError, match=r"no option 'player': .*'num_players'.*'render_mode'"):
+        make(player=3)
+
+
 def test_others_pass_while_one_takes_a_row():
     env = sixnimmt_v0.parallel_env()
     taking = 0

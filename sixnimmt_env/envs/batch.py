@@ -54,7 +54,8 @@ class SeatBatch:
     """G games in which some seats learn and policies hold the others.
 
     Learning seat `k` of game `g` is env `k * G + g`. Between two decisions of the learners the
-    opponents act, as often as only they decide.
+    opponents act, as often as only they decide. A learner that has nothing to decide while
+    another one has, because its hand is empty or it is not at turn, can only pass.
 
     Parameters
     ----------
@@ -99,6 +100,8 @@ class SeatBatch:
         self._owner = np.full((self.rules.num_players, self.num_games), _LEARNER)
         self._place_opponents()
         self.illegal = np.zeros(self.num_envs, np.int64)
+        # Totals for which rewards have been given.
+        self._rewarded = np.zeros(self._owner.shape, np.int32)
         self.rng = np.random.default_rng()
         self._state: State | None = None
 
@@ -138,6 +141,7 @@ class SeatBatch:
 
     def _begin(self, lanes: Lanes, seeds: NDArray[np.uint64], ids: NDArray[np.uint64]) -> None:
         self.engine.restart(self.state, lanes, seeds, ids)
+        self._rewarded[:, lanes] = 0
         begun = np.zeros(self.num_games, np.bool_)
         begun[lanes] = True
         self.illegal[begun[self.game]] = 0
@@ -173,7 +177,8 @@ class SeatBatch:
         Returns
         -------
         (n,) float64
-            Rewards; 0 in games that were not stepped.
+            Rewards; 0 in games that were not stepped. Heads that opponents took before the
+            learners' first decision count for the first step.
 
         Raises
         ------
@@ -181,7 +186,6 @@ class SeatBatch:
             For an illegal action with `illegal_action="raise"`. Nothing has changed then.
         """
         state = self.state
-        before = state.totals()
         joint = np.zeros(self._owner.shape, np.int64)
         joint[self.seat, self.game] = self._checked(actions)
         replaced = self._replace(joint, where)
@@ -190,8 +194,12 @@ class SeatBatch:
         if self.policies:
             self._until_learners(np.ones(self.num_games, np.bool_) if where is None else where)
         totals = state.totals()
-        over = self.over if where is None else self.over & where
-        rewards = seat_rewards(self.options, totals - before, totals, over)
+        over = self.over
+        if where is not None:
+            totals = np.where(where, totals, self._rewarded)
+            over &= where
+        rewards = seat_rewards(self.options, totals - self._rewarded, totals, over)
+        self._rewarded = totals
         mine: NDArray[np.float64] = rewards[self.seat, self.game]
         if replaced is not None:
             self.illegal += replaced

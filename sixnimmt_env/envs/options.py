@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from inspect import Parameter, signature
 from typing import Any, Final, Literal
 
 import numpy as np
@@ -53,18 +55,20 @@ def make_options(
         Name of the game, see `sixnimmt_env.variants`.
     row_choice : {"player", "fewest_heads"}
         Whether the owner of a low card chooses the row it takes, or it always takes the row with
-        fewest heads.
+        fewest heads. Not for games in which low cards take no row.
     episode : {"round", "match"}
         One deal played out, or rounds until `target` or for `rounds`.
     target : int, optional
-        A match ends after the round in which a total reaches it; 66 unless `rounds` is given.
+        A match ends after the round in which a total reaches it. Without `rounds` it is 66, unless
+        the variant has a number of rounds of its own.
     rounds : int, optional
         A match of exactly this many rounds.
     reward : {"heads", "relative", "win", "rank"}
         What an episode's rewards add up to, see `seat_rewards`.
     illegal_action : {"raise", "lowest", "penalty"}
-        An illegal action raises `IllegalActionError`, or is replaced by the lowest legal one and
-        counted in the info, or that and `illegal_penalty` is taken off the reward.
+        An illegal action raises `IllegalActionError`, or is replaced by the lowest legal one (pass
+        where a second card may be left out) and counted in the info, or that and
+        `illegal_penalty` is taken off the reward.
     illegal_penalty : float
         At least 0; only used with "penalty".
 
@@ -91,6 +95,24 @@ def make_options(
     return Options(rules, reward, illegal_action, float(illegal_penalty))
 
 
+def refuse_unknown(face: Callable[..., Any], names: Iterable[str]) -> None:
+    """Refuse options that neither `face` nor `make_options` has, and name those that there are.
+
+    Raises
+    ------
+    TypeError
+        Naming the first unknown option.
+    """
+    parameters = [
+        *signature(face).parameters.values(),
+        *signature(make_options).parameters.values(),
+    ]
+    known = list(dict.fromkeys(p.name for p in parameters if p.kind is not Parameter.VAR_KEYWORD))
+    for name in names:
+        if name not in known:
+            raise TypeError(f"there is no option {name!r}: choose among {known}")
+
+
 def one_of(name: str, value: object, known: tuple[str, ...]) -> None:
     """Refuse a word that is not among the known ones."""
     if value not in known:
@@ -107,7 +129,11 @@ def check_render_mode(render_mode: str | None) -> str | None:
 def seat_rewards(
     options: Options, heads: NDArray[Any], totals: NDArray[Any], over: NDArray[np.bool_]
 ) -> NDArray[np.float64]:
-    """Rewards of one step. Where heads are collected, all is the other way round.
+    """Rewards of one step.
+
+    The table is for games in which heads are bad. Where they are collected (`Rules.collect`) all
+    is the other way round: plus the heads taken, one's own minus the mean of the others', and the
+    highest total is first and wins.
 
     =============  ==================================================  ========================
     kind           reward of a step                                    sum over an episode

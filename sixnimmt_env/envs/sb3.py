@@ -11,7 +11,7 @@ from stable_baselines3.common.vec_env.base_vec_env import VecEnv
 
 from sixnimmt_env.encoding import observation_size
 from sixnimmt_env.envs.batch import Opponents, SeatBatch, View, consecutive_seeds
-from sixnimmt_env.envs.options import make_options
+from sixnimmt_env.envs.options import make_options, refuse_unknown
 from sixnimmt_env.envs.spaces import action_space, flat_space
 
 ALL_SEATS = "all"
@@ -56,6 +56,7 @@ class SixNimmtVecEnv(VecEnv):
         opponents: Opponents = "random",
         **options: Any,
     ) -> None:
+        refuse_unknown(SixNimmtVecEnv, options)
         made = make_options(**options)
         self.rules = made.rules
         seats = learning_seats

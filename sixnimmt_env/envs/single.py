@@ -8,7 +8,7 @@ import gymnasium
 import numpy as np
 
 from sixnimmt_env.envs.batch import Opponents, SeatBatch
-from sixnimmt_env.envs.options import RENDER_MODES, check_render_mode, make_options
+from sixnimmt_env.envs.options import RENDER_MODES, check_render_mode, make_options, refuse_unknown
 from sixnimmt_env.envs.spaces import action_space, dict_space
 from sixnimmt_env.state import State
 
@@ -51,6 +51,7 @@ class SixNimmtEnv(gymnasium.Env[Observation, Any]):
         render_mode: str | None = None,
         **options: Any,
     ) -> None:
+        refuse_unknown(SixNimmtEnv, options)
         seats = seat if isinstance(seat, str) else [seat]
         self._batch = SeatBatch(make_options(**options), 1, seats, opponents)
         self.rules = self._batch.rules

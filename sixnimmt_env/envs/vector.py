@@ -11,7 +11,7 @@ from gymnasium.vector.utils import batch_space
 from numpy.typing import ArrayLike, NDArray
 
 from sixnimmt_env.envs.batch import Lanes, Opponents, SeatBatch, View, consecutive_seeds
-from sixnimmt_env.envs.options import check_render_mode, make_options, one_of
+from sixnimmt_env.envs.options import check_render_mode, make_options, one_of, refuse_unknown
 from sixnimmt_env.envs.spaces import action_space, dict_space
 
 Bool = NDArray[np.bool_]
@@ -70,6 +70,7 @@ class SixNimmtVectorEnv(VectorEnv[Any, Any, Any]):
         render_mode: str | None = None,
         **options: Any,
     ) -> None:
+        refuse_unknown(SixNimmtVectorEnv, options)
         made = make_options(**options)
         one_of("observation", observation, OBSERVATIONS)
         if not isinstance(num_envs, (int, np.integer)) or num_envs < 1:
