@@ -81,13 +81,17 @@ class SB3Policy:
                 f"this model was trained on observations of {size} numbers{_of(trained)}, but "
                 f"{_name(rules)} has {needed}: use a model trained for the same rules"
             )
-        # A player who can choose a row can also go without.
-        fits = trained is None or rules in (trained, replace(trained, row_choice="fewest_heads"))
-        if not fits:
+        if trained is not None and rules != trained and not _only_chooses_less(rules, trained):
             raise ValueError(
                 f"this model was trained for {_name(trained)} and cannot play {_name(rules)}: "
                 "use a model trained for the same rules"
             )
+
+
+def _only_chooses_less(rules: Rules, trained: Rules) -> bool:
+    """Whether the one difference is that a low card's row is not chosen: one can go without."""
+    chosen = rules.row_choice == "fewest_heads"
+    return chosen and replace(rules, row_choice=trained.row_choice) == trained
 
 
 def _of(rules: Rules | None) -> str:
@@ -95,10 +99,8 @@ def _of(rules: Rules | None) -> str:
 
 
 def _name(rules: Any) -> str:
-    return (
-        f"{rules.name} with {rules.num_players} players, row_choice={rules.row_choice!r}, "
-        f"episode={rules.episode!r}"
-    )
+    choice = f", row_choice={rules.row_choice!r}" if rules.low_card == "take" else ""
+    return f"{rules.name} with {rules.num_players} players{choice}, episode={rules.episode!r}"
 
 
 def load_policy(name: str | Path) -> Policy:

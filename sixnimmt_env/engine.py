@@ -47,13 +47,15 @@ class Engine:
     def __init__(self, rules: Rules) -> None:
         self.rules = rules
         self._phases = phases_of(rules)
+        self._queue_size, self._one_by_one = rules.queue_size, rules.one_by_one
+        self._two_cards = rules.cards_per_turn > 1
         # Seats may have nothing to decide while others play.
-        self._uneven = rules.cards_per_turn > 1 or rules.one_by_one
+        self._uneven = self._two_cards or self._one_by_one
         self._together = {c: p for p in self._phases for c in p.codes if c in (PLAY, SECOND)}
         choose = loops.CHOOSE if rules.row_choice == "player" else loops.FEWEST
         self._low_card = loops.APPEND if rules.low_card == "append" else choose
         # Games that stop within a turn, for a choice of row or a second card.
-        self._stops = self._low_card == loops.CHOOSE or rules.cards_per_turn > 1
+        self._stops = self._low_card == loops.CHOOSE or self._two_cards
 
     def reset(self, seed: ArrayLike = 0, games: ArrayLike = 1) -> State:
         """Deal new games.
@@ -159,21 +161,23 @@ class Engine:
         """Phase in which all games are, if all seats decide there and every game moves."""
         if active is not None:
             return None
-        code = int(state.phase[0])
-        return self._together.get(code) if bool((state.phase == code).all()) else None
+        code = state.phase.item(0)
+        if code not in self._together or not (state.phase == code).all():
+            return None
+        return self._together[code]
 
     def _resolve(self, state: State, moved: Bool | None) -> None:
         (loops if loops.suits(state) else lanes).resolve(state, self._low_card)
-        done = state.cursor == self.rules.queue_size
+        done = state.cursor == self._queue_size
         if self._stops:
             done &= state.phase == PLAY
         if moved is not None:
             done &= moved
-        if self.rules.one_by_one:
+        if self._one_by_one:
             self._pass_on(state, done)
         else:
             state.turn += done.view(np.uint8)
-        if self.rules.cards_per_turn > 1:
+        if self._two_cards:
             done &= ~state.hand[:, 0].any(axis=0)
         else:
             done &= state.turn == self.rules.hand_size

@@ -18,7 +18,7 @@ from sixnimmt_env.engine import Engine
 from sixnimmt_env.observe import observe
 from sixnimmt_env.policy import play
 from sixnimmt_env.variants import make_rules
-from training import checkpoint, evaluate, ppo
+from training import checkpoint, evaluate, ppo, report
 from training.config import PRESETS, Config, read_config, write_config
 
 TINY = replace(
@@ -110,6 +110,65 @@ def test_ctrl_c_says_how_to_continue(
     assert "±" in (folder / "results.md").read_text(encoding="utf-8")
 
 
+@pytest.mark.parametrize(
+    ("variant", "title", "simple"),
+    [
+        ("plus", "| heads collected per round (more is better) |", "sixth_card"),
+        ("simplified", "| heads per round |", "closest_gap"),
+    ],
+)
+def test_games_with_zeros_are_trained_and_resumed_exactly(
+    variant: str,
+    title: str,
+    simple: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+):
+    monkeypatch.setitem(PRESETS, "quick", replace(TINY, total_steps=6 * TINY.rollout_steps))
+    whole, parts = tmp_path / "whole", tmp_path / "parts"
+    ppo.main(["--variant", variant, "--run", str(whole)])
+    out = capsys.readouterr().out
+    assert f"{variant}, 4 players: " in out and title in out
+    assert f"3 × {simple}" in out and "row_choice" not in (whole / "results.md").read_text()
+    assert (whole / "learning_curve.png").stat().st_size > 0
+    with monkeypatch.context() as patch:
+        _stop_after(patch, 3)
+        with pytest.raises(SystemExit, match="--resume"):
+            ppo.main(["--variant", variant, "--run", str(parts)])
+    np.random.seed(99)
+    ppo.main(["--resume", str(parts)])
+    left, right = (checkpoint.load(folder / ppo.CHECKPOINT) for folder in (whole, parts))
+    assert left["metrics"] == right["metrics"]
+    for name, value in left["policy"].items():
+        np.testing.assert_array_equal(value, right["policy"][name], err_msg=name)
+
+
+def test_self_play_heads_are_left_out_where_no_round_ended(tmp_path: Path):
+    config = replace(TINY, variant="simplified", total_steps=5 * TINY.rollout_steps)
+    _train(config, tmp_path)
+    metrics = checkpoint.load(tmp_path / ppo.CHECKPOINT)["metrics"]
+    # A round has 48 decisions and a rollout 12 of each seat.
+    assert ["heads_self_play" in row for row in metrics] == [False, False, False, True, False]
+    assert metrics[3]["heads_self_play"] > 0
+    report.draw_curve(metrics[:3], [], config.rules, tmp_path / "curve.png")
+
+
+@pytest.mark.parametrize(("variant", "sign"), [("plus", 1), ("simplified", -1)])
+def test_a_short_run_learns_the_aim(variant: str, sign: int, tmp_path: Path):
+    config = replace(
+        TINY, variant=variant, total_steps=16_000, num_games=32, n_steps=24, batch_size=512
+    )
+    _train(config, tmp_path)
+    agent = load_policy(tmp_path / "policy.zip")
+    trained, random = (
+        evaluate.evaluate(policy, "random", config.rules, rounds=1200, seed=3)
+        for policy in (agent, "random")
+    )
+    assert sign * (trained["heads"] - random["heads"]) > 2
+    assert trained["wins"] > 0.3
+
+
 @pytest.mark.parametrize("damage", ["torn", "flipped", "other", "missing"])
 def test_damaged_checkpoint_is_refused(
     whole: tuple[Path, dict[str, np.ndarray]], damage: str, tmp_path: Path
@@ -188,6 +247,18 @@ def test_other_rules_are_refused(
         policy.act(seen, np.random.default_rng(0))
 
 
+def test_rules_that_differ_in_the_aim_alone_are_refused(tmp_path: Path):
+    config = replace(TINY, variant="plus", total_steps=1, curve_points=1)
+    _train(config, tmp_path)
+    policy = load_policy(tmp_path / "policy.zip")
+    play([policy] * 4, config.rules, games=5)
+    for variant in ("original_zeros", "plus_equal"):
+        rules = make_rules(variant)
+        seen = observe(rules, Engine(rules).reset(0, 2), 0)
+        with pytest.raises(ValueError, match=f"for plus with 4 players, .*{variant}"):
+            policy.act(seen, np.random.default_rng(0))
+
+
 def test_one_who_chooses_rows_can_do_without(whole: tuple[Path, dict[str, np.ndarray]]):
     policy = load_policy(whole[0] / "policy.zip")
     play([policy] * 4, make_rules(row_choice="fewest_heads"), games=5)
@@ -233,3 +304,19 @@ def test_evaluate_from_the_command_line(
     assert "3 × highest" in out and "±" in out
     with pytest.raises(SystemExit, match="error: policy 'nobody'"):
         evaluate.main(["--policy", path, "--against", "nobody"])
+
+
+@pytest.mark.parametrize(
+    ("variant", "simple", "title"),
+    [
+        ("base", "closest_gap", "heads per round"),
+        ("plus_equal", "sixth_card", "heads collected per round"),
+        ("original_zeros", "closest_gap", "heads per round"),
+    ],
+)
+def test_opponents_fit_the_aim(
+    variant: str, simple: str, title: str, capsys: pytest.CaptureFixture[str]
+):
+    evaluate.main(["--policy", "lowest", "--variant", variant, "--rounds", "8"])
+    out = capsys.readouterr().out
+    assert "3 × random" in out and f"3 × {simple}" in out and title in out

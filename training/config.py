@@ -49,6 +49,13 @@ class Config:
         return make_rules(self.variant, self.num_players, row_choice=self.row_choice)  # type: ignore[arg-type]
 
     @property
+    def game(self) -> str:
+        """What is played, in words."""
+        rules = self.rules
+        choice = f", row_choice={rules.row_choice}" if rules.low_card == "take" else ""
+        return f"{rules.name}, {rules.num_players} players{choice}"
+
+    @property
     def rollout_steps(self) -> int:
         """Steps between two updates."""
         return self.num_players * self.num_games * self.n_steps

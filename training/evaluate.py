@@ -100,9 +100,21 @@ def compare(
     ]
 
 
+def usual_opponents(rules: Rules) -> tuple[str, str]:
+    """Random, and the simple player whose aim is that of the game."""
+    return "random", "sixth_card" if rules.collect else "closest_gap"
+
+
+def heads_title(rules: Rules) -> str:
+    """What the heads of a table or a curve are."""
+    if rules.collect:
+        return f"heads collected per {rules.episode} (more is better)"
+    return f"heads per {rules.episode}"
+
+
 def table(lines: Sequence[Line], rules: Rules) -> str:
     """Markdown table that also reads well in a terminal."""
-    rows = [("opponents", "player in the seat", f"heads per {rules.episode}", "win rate")]
+    rows = [("opponents", "player in the seat", heads_title(rules), "win rate")]
     for line in lines:
         rows.append(
             (
@@ -133,7 +145,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
         "Policies are saved models (FILE.zip), names like random, or module:Class.",
     )
     parser.add_argument("--policy", required=True, help="who is looked at")
-    parser.add_argument("--against", default="random,closest_gap", help="opponents, by commas")
+    parser.add_argument(
+        "--against", help="opponents, by commas; default: random and a simple player"
+    )
     parser.add_argument("--rounds", type=int, default=20_000)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--players", type=int, help="default: the model's, or 4")
@@ -144,7 +158,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         policy = load_policy(options.policy)
         rules = _rules(policy, options)
         players = {Path(options.policy).name: policy}
-        lines = compare(players, options.against.split(","), rules, options.rounds, options.seed)
+        against = options.against.split(",") if options.against else usual_opponents(rules)
+        lines = compare(players, against, rules, options.rounds, options.seed)
     except (OSError, ValueError) as error:
         sys.exit(f"error: {error}")
     print(table(lines, rules))

@@ -30,11 +30,10 @@ from sixnimmt_env.rules import ROW_CHOICES
 from sixnimmt_env.variants import VARIANTS
 from training import checkpoint, report
 from training.config import PRESETS, Config, read_config, write_config
-from training.evaluate import compare, evaluate
+from training.evaluate import compare, evaluate, usual_opponents
 
 CHECKPOINT = "checkpoint.bin"
 CHECKPOINT_SECONDS = 60.0
-OPPONENTS = ("random", "closest_gap")
 LOGGED = ("train/entropy_loss", "train/value_loss", "train/approx_kl", "train/explained_variance")
 
 
@@ -93,6 +92,7 @@ class Watch(BaseCallback):
         self.config = config
         self.folder = folder
         self.metrics = metrics
+        self.heads = "heads collected" if config.rules.collect else "heads"
         self.stop = False
         self.finished: list[int] = []
         self.saved_at = time.monotonic()
@@ -136,10 +136,9 @@ class Watch(BaseCallback):
         self.saved_at = time.monotonic()
 
     def _after_update(self) -> None:
-        row = {
-            "steps": float(self.num_timesteps),
-            "heads_self_play": sum(self.finished) / max(1, len(self.finished)),
-        }
+        row = {"steps": float(self.num_timesteps)}
+        if self.finished:  # rounds of one length all end in the same rollout, or in none
+            row["heads_self_play"] = sum(self.finished) / len(self.finished)
         values = self.logger.name_to_value
         row |= {name.removeprefix("train/"): float(values[name]) for name in LOGGED}
         self.finished = []
@@ -149,7 +148,7 @@ class Watch(BaseCallback):
             )
             row["heads_vs_random"] = test["heads"]
             row["heads_vs_random_interval"] = test["heads_interval"]
-            self.bar.set_postfix_str(f"{test['heads']:.2f} heads among random players")
+            self.bar.set_postfix_str(f"{test['heads']:.2f} {self.heads} among random players")
         for name in ("heads_self_play", "heads_vs_random"):
             if name in row:
                 self.logger.record(f"rollout/{name}", row[name])
@@ -215,11 +214,12 @@ def _asker(watch: Watch) -> Any:
 def finish(config: Config, folder: Path, model: MaskablePPO, seconds: float) -> str:
     """Evaluate, write results and learning curve, and return the table."""
     players: dict[str, str | Policy] = {"trained": SB3Policy(model)}
-    players |= {name: name for name in OPPONENTS}
-    lines = compare(players, OPPONENTS, config.rules, config.table_rounds, seed=2)
+    opponents = usual_opponents(config.rules)
+    players |= {name: name for name in opponents}
+    lines = compare(players, opponents, config.rules, config.table_rounds, seed=2)
     text = report.write_results(lines, config, seconds, folder)
     metrics = checkpoint.load(folder / CHECKPOINT)["metrics"]
-    report.draw_curve(metrics, lines, folder / "learning_curve.png")
+    report.draw_curve(metrics, lines, config.rules, folder / "learning_curve.png")
     return text
 
 
@@ -257,14 +257,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
     start = time.monotonic()
     try:
         config, folder, resume = parse(arguments)
-        rules = config.rules
+        game = config.game
         if not resume:
             folder.mkdir(parents=True, exist_ok=True)
             write_config(config, folder)
-        print(
-            f"{rules.name}, {rules.num_players} players, row_choice={rules.row_choice}: "
-            f"{config.total_steps:,} decisions, seed {config.seed}\nrun folder: {folder}"
-        )
+        print(f"{game}: {config.total_steps:,} decisions, seed {config.seed}\nrun folder: {folder}")
         model = train(config, folder, resume)
     except Stopped:
         sys.exit(f"stopped; continue with: python -m training.ppo --resume {folder}")

@@ -8,9 +8,10 @@ import json
 from pathlib import Path
 from typing import Any
 
+from sixnimmt_env.rules import Rules
 from training.checkpoint import write_atomically
 from training.config import Config
-from training.evaluate import Line, as_dicts, table
+from training.evaluate import Line, as_dicts, heads_title, table
 
 Metrics = list[dict[str, float]]
 
@@ -30,25 +31,27 @@ def write_results(lines: list[Line], config: Config, seconds: float, folder: Pat
     content = {"seconds": round(seconds, 1), "table": as_dicts(lines)}
     (folder / "results.json").write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
     text = table(lines, config.rules)
-    title = (
-        f"# {config.preset} preset: {config.variant}, {config.num_players} players, "
-        f"row_choice={config.row_choice}, seed {config.seed}"
-    )
+    title = f"# {config.preset} preset: {config.game}, seed {config.seed}"
     notes = "Win rate: ties split. ±: 95 % intervals. The seat rotates over the same deals."
     (folder / "results.md").write_text(f"{title}\n\n{text}\n\n{notes}\n", encoding="utf-8")
     return text
 
 
-def draw_curve(metrics: Metrics, lines: list[Line], path: Path) -> None:
-    """Heads against three random players over the run, and in self-play."""
+def draw_curve(metrics: Metrics, lines: list[Line], rules: Rules, path: Path) -> None:
+    """Heads against random players over the run, and in self-play."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(7, 4.5), layout="constrained")
     FigureCanvasAgg(figure)
     axes: Any = figure.subplots()
-    self_play = [(m["steps"], m["heads_self_play"]) for m in metrics]
-    axes.plot(*zip(*self_play, strict=True), color="0.7", label="self-play (exploring)")
+    played = [m for m in metrics if "heads_self_play" in m]
+    axes.plot(
+        [m["steps"] for m in played],
+        [m["heads_self_play"] for m in played],
+        color="0.7",
+        label="self-play (exploring)",
+    )
     tested = [m for m in metrics if "heads_vs_random" in m]
     axes.errorbar(
         [m["steps"] for m in tested],
@@ -65,7 +68,7 @@ def draw_curve(metrics: Metrics, lines: list[Line], path: Path) -> None:
         strict=False,
     ):
         axes.axhline(line.heads, color="0.3", linestyle=style, label=f"{line.player} in that seat")
-    axes.set(xlabel="decisions", ylabel="bull heads per round", title="Learning by self-play")
+    axes.set(xlabel="decisions", ylabel=f"bull {heads_title(rules)}", title="Learning by self-play")
     axes.set_ylim(bottom=0)
     axes.grid(alpha=0.3)
     axes.legend(fontsize=8)

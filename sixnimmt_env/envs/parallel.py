@@ -143,7 +143,8 @@ class SixNimmtParallelEnv(AgentGame, ParallelEnv[str, Observation, Any]):
         if len(actions) != len(agents):
             raise ValueError(f"unknown agents {sorted(set(actions) - set(agents))}: known {agents}")
         for agent, value in zip(agents, values, strict=True):
-            self._check_number(agent, value)
+            if type(value) is not int:
+                self._check_number(agent, value)
         return np.array(values)[:, None]
 
     def _observations(self, state: State) -> Observations:
