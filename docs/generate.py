@@ -26,7 +26,8 @@ seat may lawfully know, with a perfect memory of public facts, and nothing else:
 revealed. Everything is from that seat's view: players are itself first, then clockwise.
 
 `encode(observation)` turns it into one `float32` vector in [0, 1] per decision, which the
-environments hand out. The vector leaves out who played what in which turn; the record has it, for
+environments hand out; in a match it has P numbers more, the scores. It leaves out who played
+what in which turn; the record has it, for
 policies that want more. The fields of the vector are on the page of each variant.
 
 n decisions, P players, R = 4 rows of at most C = 5 cards, H cards in a full hand, K cards in a turn
@@ -38,8 +39,9 @@ VARIANT = """\
 
 Actions: `Discrete({actions})`. {kinds}
 
-Observations: `{{"observation": float32 ({size},), "action_mask": int8 ({actions},)}}` with {players}
-players; [observations.md](../observations.md) has the record and the length for other numbers.
+Observations: `{{"observation": float32 ({size},), "action_mask": int8 ({actions},)}}` with
+{players} players; [observations.md](../observations.md) has the record and the length for other
+numbers. In a match the players' scores follow `decides` ({players} numbers more).
 
 ## The vector, {players} players
 
@@ -81,7 +83,7 @@ def _kinds(rules: Rules) -> str:
     if rules.draft:
         parts[1] += ", to pick or to play"
     if rules.low_card == "take":
-        parts.append("105 … 108 take row 1 … 4, for a low card (`row_choice=\"player\"`)")
+        parts.append('105 … 108 take row 1 … 4, for a low card (`row_choice="player"`)')
     if rules.zeros:
         parts.append("109 is a 0 card")
     text = "; ".join(parts) + "."

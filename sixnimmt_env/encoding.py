@@ -96,6 +96,7 @@ def _write_committed(observation: Observation, out: NDArray[np.float32]) -> None
 
 def _specs(rules: Rules) -> list[_Spec]:
     seats, rows = rules.num_players, NUM_ROWS
+    second = "; all 0 for a second card" if rules.cards_per_turn > 1 else ""
     specs: list[_Spec] = [
         ("hand", NUM_CARDS, "1 for each card held, by card number", _write_hand),
         ("unseen", NUM_CARDS, "1 for each card not seen in this round", _write_cards("unseen")),
@@ -134,7 +135,7 @@ def _specs(rules: Rules) -> list[_Spec]:
                 "turn", rules.num_players * rules.hand_size if rules.draft else rules.hand_size
             ),
         ),
-        ("phase", 3, "one-hot: draft, play, take a row", _write_phase),
+        ("phase", 3, f"one-hot: draft, play, take a row{second}", _write_phase),
         ("decides", 1, "1 if this seat has something to decide", _write_decides),
     ]
     if rules.episode == "match":

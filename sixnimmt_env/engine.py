@@ -17,7 +17,7 @@ from sixnimmt_env.state import DRAFT, OVER, PHASE_NAMES, PLAY, SECOND, U8, State
 Bool = NDArray[np.bool_]
 
 # Large batches are worked on in pieces that stay in the processor's cache.
-BLOCK: Final = 4096
+BLOCK: Final = 16384
 # Dealing makes larger arrays for each game.
 DEAL_BLOCK: Final = 2048
 
@@ -47,6 +47,7 @@ class Engine:
     def __init__(self, rules: Rules) -> None:
         self.rules = rules
         self._phases = phases_of(rules)
+        self._hands = (rules.num_players, rules.hand_size)
         self._queue_size, self._one_by_one = rules.queue_size, rules.one_by_one
         self._two_cards = rules.cards_per_turn > 1
         # Seats may have nothing to decide while others play.
@@ -246,10 +247,21 @@ class Engine:
 
     def legal(self, state: State, seat: int, game: int) -> list[int]:
         """Legal actions of one seat in one game."""
+        for name, value, count in (
+            ("seat", seat, self.rules.num_players),
+            ("game", game, state.num_games),
+        ):
+            if not 0 <= value < count:
+                raise ValueError(f"there is no {name} {value}: they are 0 to {count - 1}")
         mask = action_mask(self.rules, state.take([game]), np.array([seat], np.uint8))[0]
         return [int(action) for action in np.flatnonzero(mask)]
 
     def _checked(self, state: State, actions: ArrayLike) -> U8:
+        if state.hand.shape[:2] != self._hands or state.queue.shape[0] != self._queue_size:
+            raise ValueError(
+                f"this State is of another game than {self.rules.name} with "
+                f"{self.rules.num_players} players: use the engine that made it"
+            )
         acts = np.asarray(actions)
         shape = (state.num_players, state.num_games)
         if acts.shape != shape:

@@ -237,7 +237,7 @@ def resolve(state: State, low_card: int) -> None:
                 live &= ~wait
                 low &= live
                 card *= live.view(np.uint8)
-        place(state, q, card, row, low, live)
+        place(state, q, card, row, low, live, sparse=low_card == APPEND)
 
 
 def _chosen_row(state: State) -> U8:
@@ -271,7 +271,9 @@ def _highest_end(state: State) -> U8:
     return highest
 
 
-def place(state: State, q: int, card: U8, row: U8, low: Bool, live: Bool) -> None:
+def place(
+    state: State, q: int, card: U8, row: U8, low: Bool, live: Bool, sparse: bool = False
+) -> None:
     """Place card `q` of the queue.
 
     Parameters
@@ -288,6 +290,8 @@ def place(state: State, q: int, card: U8, row: U8, low: Bool, live: Bool) -> Non
         Where it takes that row because it is a low card.
     live : (B,) bool
         Where it is placed at all.
+    sparse : bool
+        Whether few games place a card at this position, so that it pays to look for those.
     """
     take = (state.row_len == ROW_CAPACITY).view(np.uint8)
     take |= low.view(np.uint8)
@@ -297,13 +301,17 @@ def place(state: State, q: int, card: U8, row: U8, low: Bool, live: Bool) -> Non
     heads = np.bitwise_or.reduce(lost, axis=0)
     key = state.queue[q].astype(np.uint8)
     seat = key & 15
-    _to_pile(state, np.flatnonzero(taken.view(np.bool_)), take, seat)
+    games = np.flatnonzero(taken.view(np.bool_))
+    keep = take ^ 1
+    if sparse:
+        _pick_up(state, games, row, seat)
+    else:
+        _to_pile(state, games, take, seat)
+        state.rows *= keep[:, None]
 
     state.row_heads -= lost
     state.row_heads += row * (key >> 4)
-    keep = take ^ 1
     state.row_len *= keep
-    state.rows *= keep[:, None]
     here = row * card
     state.rows += (state.row_len[:, None] == _SLOTS).view(np.uint8) * here[:, None]
     state.row_len += row
@@ -323,5 +331,16 @@ def _to_pile(state: State, games: NDArray[np.intp], take: U8, seat: U8) -> None:
         return
     gone = np.bitwise_or.reduce(state.rows * take[:, None], axis=0)
     cards = gone.take(games, axis=1)
+    scatter(state.location, cards, games, seat[games] + np.uint8(PILE))
+    state.location[0] = 0
+
+
+def _pick_up(state: State, games: NDArray[np.intp], row: U8, seat: U8) -> None:
+    """Clear the rows of some games, one-hot `row` (R, B); their cards now belong to `seat`."""
+    if games.size == 0:
+        return
+    number = row[:, games].argmax(axis=0)
+    cards = state.rows[number, :, games].T
+    state.rows[number, :, games] = 0
     scatter(state.location, cards, games, seat[games] + np.uint8(PILE))
     state.location[0] = 0

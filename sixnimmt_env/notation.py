@@ -74,14 +74,15 @@ def write(record: Record) -> str:
 
 
 def _start_lines(start: Position | Draft, rules: Rules) -> list[str]:
+    drafted = isinstance(start, Draft)
+    lines = [f"first_seat: {start.first_seat}"] if drafted or rules.one_by_one else []
     if isinstance(start, Draft):
-        picks = [_line(f"picks {seat}", cards) for seat, cards in enumerate(start.picks)]
-        return [f"first_seat: {start.first_seat}", *picks]
-    lines = [f"first_seat: {start.first_seat}"] if rules.one_by_one else []
-    lines += [_line(f"row {number}", row) for number, row in enumerate(start.rows, 1)]
-    lines += [_line(f"hand {seat}", map(_card, hand)) for seat, hand in enumerate(start.hands)]
-    if start.piles is not None:
-        lines += [_line(f"pile {seat}", map(_card, pile)) for seat, pile in enumerate(start.piles)]
+        lines += [_line(f"picks {seat}", cards) for seat, cards in enumerate(start.picks)]
+    else:
+        lines += [_line(f"row {number}", row) for number, row in enumerate(start.rows, 1)]
+        hands, piles = enumerate(start.hands), enumerate(start.piles or [])
+        lines += [_line(f"hand {seat}", map(_card, hand)) for seat, hand in hands]
+        lines += [_line(f"pile {seat}", map(_card, pile)) for seat, pile in piles]
     if start.scores is not None:
         lines.append(_line("scores", start.scores))
     return lines
@@ -173,12 +174,16 @@ def _read_start(lines: _Lines, rules: Rules) -> Position:
     first_seat = _read_seat(lines, rules) if rules.one_by_one else 0
     rows = [lines.numbers(f"row {number}", 1, cards) for number in range(1, NUM_ROWS + 1)]
     hands = [lines.numbers(f"hand {seat}", 1, cards, also=zero) for seat in seats]
-    piles = scores = None
+    piles = None
     if lines.next_is("pile"):
         piles = [lines.numbers(f"pile {seat}", 1, cards, also=zero) for seat in seats]
+    return Position(rows, hands, piles, _read_scores(lines, rules), first_seat)
+
+
+def _read_scores(lines: _Lines, rules: Rules) -> list[int] | None:
     if lines.next_is("scores"):
-        scores = lines.numbers("scores", 0, MAX_TARGET, rules.num_players)
-    return Position(rows, hands, piles, scores, first_seat)
+        return lines.numbers("scores", 0, MAX_TARGET, rules.num_players)
+    return None
 
 
 def _zero(rules: Rules) -> dict[str, int]:
@@ -192,7 +197,8 @@ def _read_seat(lines: _Lines, rules: Rules) -> int:
 def _read_draft(lines: _Lines, rules: Rules) -> Draft:
     first_seat = _read_seat(lines, rules)
     seats = range(rules.num_players)
-    return Draft(first_seat, [lines.numbers(f"picks {s}", 1, rules.num_cards) for s in seats])
+    picks = [lines.numbers(f"picks {seat}", 1, rules.num_cards) for seat in seats]
+    return Draft(first_seat, picks, _read_scores(lines, rules))
 
 
 def _read_turn(lines: _Lines, rules: Rules, number: int) -> Turn:

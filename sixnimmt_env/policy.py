@@ -234,6 +234,8 @@ def make_policy(policy: str | Policy) -> Policy:
                 f"policy {policy!r} cannot be made: {error}. It is called without arguments; make "
                 "the object yourself if it needs any"
             ) from error
+    if isinstance(made, type):
+        raise ValueError(f"policy {made.__name__} is a class: give an object, {made.__name__}()")
     if not callable(getattr(made, "act", None)):
         raise ValueError(f"policy {policy!r} has no act(observation, rng)")
     result: Policy = made

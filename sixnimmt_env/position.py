@@ -78,7 +78,7 @@ class Position:
         if self.piles is not None:
             _check_count("piles", self.piles, rules)
         if self.scores is not None:
-            _check_scores(self.scores, rules)
+            check_scores(self.scores, rules)
         _check_cards(self, rules)
 
     def state(self, rules: Rules) -> State:
@@ -224,7 +224,8 @@ def _have_played(sizes: list[int], first_seat: int) -> int:
     return in_order.index(max(sizes))
 
 
-def _check_scores(scores: Sequence[int], rules: Rules) -> None:
+def check_scores(scores: Sequence[int], rules: Rules) -> None:
+    """Raise a `PositionError` if these cannot be the scores of earlier rounds."""
     _check_count("scores", scores, rules)
     for seat, score in enumerate(scores):
         if not _is_whole(score) or not 0 <= score <= MAX_TARGET:

@@ -66,10 +66,13 @@ class Draft:
         Seat that picked first; the others follow clockwise.
     picks : list of list of int
         Cards of each seat in the order in which it picked them.
+    scores : list of int, optional
+        Bull heads of each seat from earlier rounds; all 0 if left out.
     """
 
     first_seat: int
     picks: list[list[int]]
+    scores: list[int] | None = None
 
     def in_order(self) -> Iterator[tuple[int, int, int]]:
         """Yield (round of picks from 0, seat, card) in the order of picking."""
@@ -173,17 +176,19 @@ def _round_rules(rules: Rules) -> Rules:
 
 
 def _start_of(state: State, rules: Rules, game: int) -> Position | Draft:
+    scores: list[int] | None = state.score[:, game].tolist()
+    if not any(scores or []):
+        scores = None
     if rules.draft and (state.phase[game] == DRAFT or state.drafted[..., game].all()):
         picks = [[card for card in cards if card] for cards in state.drafted[..., game].tolist()]
-        return Draft(int(state.first_seat[game]), picks)
+        return Draft(int(state.first_seat[game]), picks, scores)
     cards = [state.hand[..., game], state.played[..., game]]
     if rules.cards_per_turn > 1:
         cards.append(state.committed[:, game, None])
     hands = np.concatenate(cards, axis=1).tolist()
-    scores = state.score[:, game].tolist()
     return Position(
         rows=[[card] for card in state.starters[:, game].tolist()],
         hands=[sorted(card for card in hand if card) for hand in hands],
-        scores=scores if any(scores) else None,
+        scores=scores,
         first_seat=int(state.first_seat[game]) if rules.one_by_one else 0,
     )

@@ -8,6 +8,7 @@ import numpy as np
 
 from sixnimmt_env.cards import NUM_ROWS, TAKE_ROW, ZERO, action_name
 from sixnimmt_env.engine import Engine
+from sixnimmt_env.position import check_scores
 from sixnimmt_env.record import Draft, Record, RecordError, Turn
 from sixnimmt_env.state import OVER, PLAY, SECOND, TAKE, State
 
@@ -84,6 +85,9 @@ def _start_draft(engine: Engine, draft: Draft) -> State:
     if len(draft.picks) != players:
         raise RecordError("picks", f"{len(draft.picks)} lists, but there are {players} players")
     state = engine.reset(seed=0, games=1)
+    if draft.scores is not None:
+        check_scores(draft.scores, engine.rules)
+        state.score[:, 0] = draft.scores
     state.first_seat[...] = draft.first_seat
     state.actor[...] = draft.first_seat
     return state

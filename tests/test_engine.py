@@ -316,3 +316,25 @@ def test_policy_that_returns_no_actions(spoil, games):
 
     with pytest.raises(ValueError, match=r"Broken.act returned .* is needed"):
         play([Broken(), "random"], make_rules("base", 2), games=games)
+
+
+def test_a_state_of_another_game_is_refused():
+    for other in (make_rules("plus", 4), make_rules("base", 3), make_rules("simplified", 4)):
+        state = Engine(other).reset(0, 2)
+        with pytest.raises(ValueError, match="of another game than base with 4 players"):
+            Engine(make_rules("base", 4)).step(state, np.zeros(state.hand.shape[::2], int))
+
+
+def test_a_class_is_no_policy():
+    with pytest.raises(ValueError, match=r"RandomPolicy is a class: give an object, RandomPolicy"):
+        play([RandomPolicy] * 4, make_rules())
+    with pytest.raises(ValueError, match="a list is needed"):
+        play("random", make_rules())
+
+
+def test_seats_and_games_that_are_not_there():
+    engine = Engine(make_rules())
+    state = engine.reset(0, 2)
+    for seat, game, name in ((-1, 0, "seat -1"), (4, 0, "seat 4"), (0, 2, "game 2")):
+        with pytest.raises(ValueError, match=f"there is no {name}"):
+            engine.legal(state, seat, game)

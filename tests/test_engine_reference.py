@@ -16,7 +16,7 @@ from sixnimmt_env.state import OVER
 from tests.rounds import PLAYERS, ReferenceGame, all_rules, name_of, random_actions, row_choices
 
 # (games in a batch, batches, games of each batch that are compared)
-BATCHES = [(1, 10, 1), (7, 6, 7), (4096, 1, 300)]
+BATCHES = [(1, 10, 1), (7, 6, 7), (4096, 1, 100)]
 RULES = all_rules()
 MANY = 10_000
 

@@ -28,7 +28,7 @@ from sixnimmt_env.position import Position, position_of
 from sixnimmt_env.rules import Rules
 from sixnimmt_env.state import OVER, PLAY, SECOND, TAKE
 from sixnimmt_env.variants import make_rules
-from tests.rounds import all_rules, name_of, random_actions, random_record
+from tests.rounds import PLAYERS, all_rules, name_of, random_actions, random_record
 
 EXAMPLE = """\
 sixnimmt record 1
@@ -452,3 +452,18 @@ heads: 3 7
 """
     with pytest.raises(ValueError, match=r"seat 0 to choose a row.*> row n"):
         replay(read(text))
+
+
+@pytest.mark.parametrize("variant", sorted(PLAYERS))
+def test_records_of_later_rounds_keep_the_scores(variant: str) -> None:
+    rules = make_rules(variant, 2, episode="match", rounds=2)
+    engine, rng = Engine(rules), np.random.default_rng(1)
+    state = engine.reset(1)
+    while state.round[0] == 0:
+        engine.step(state, random_actions(state, rng))
+    engine.step(state, random_actions(state, rng))
+    record = record_of(state, rules)
+    text = write(record)
+    assert f"scores: {state.score[0, 0]} {state.score[1, 0]}" in text
+    assert read(text) == record
+    np.testing.assert_array_equal(replay(record).score, state.score)

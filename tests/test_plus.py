@@ -154,6 +154,8 @@ def test_rules_that_cannot_be(variant):
             make_rules(variant, players)
     with pytest.raises(RulesError, match="row_choice='fewest_heads' has no meaning"):
         make_rules(variant, 4, row_choice="fewest_heads")
+    with pytest.raises(RulesError, match="rounds=0"):
+        make_rules(variant, 4, episode="match", rounds=0)
     assert make_rules(variant, 5, episode="match").rounds == 5
     assert make_rules(variant, 5, episode="match", rounds=2).rounds == 2
     assert make_rules(variant, 5, episode="match", target=40).rounds is None

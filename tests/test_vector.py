@@ -144,8 +144,26 @@ def test_bad_calls():
     over = np.zeros(6, bool)
     while not over.any():
         _, _, over, _, _ = envs.step(lowest_legal(envs))
-    with pytest.raises(IllegalActionError, match="is over"):
-        envs.step(lowest_legal(envs))
+    # Games that are over wait, the others go on.
+    _, rewards, still, _, _ = envs.step(lowest_legal(envs))
+    assert still[over].all() and not rewards[over].any()
+
+
+def test_games_that_are_over_wait_while_others_go_on():
+    envs = SixNimmtVectorEnv(
+        num_envs=8, variant="plus", num_players=2, autoreset_mode=AutoresetMode.DISABLED
+    )
+    envs.reset(seed=1)
+    rng, ended = np.random.default_rng(0), np.zeros(8, bool)
+    lengths = np.zeros(8, int)
+    for _ in range(100):
+        masks = envs.action_masks()
+        actions = (rng.random(masks.shape) * masks).argmax(axis=1)
+        _, rewards, over, _, _ = envs.step(actions)
+        assert (over >= ended).all() and not rewards[ended].any()
+        ended = over
+        lengths += ~over
+    assert ended.all() and len(set(lengths.tolist())) > 1
 
 
 @pytest.mark.parametrize(

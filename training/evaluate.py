@@ -64,6 +64,8 @@ def evaluate(
         played once from each seat is one independent observation.
     """
     players = rules.num_players
+    if rounds < 1:
+        raise ValueError(f"rounds={rounds!r} is not possible: at least 1 is needed")
     if isinstance(opponents, (list, tuple)):
         others = [make_policy(opponent) for opponent in opponents]
     else:

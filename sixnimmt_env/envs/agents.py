@@ -142,6 +142,9 @@ class AgentGame:
         """
         state = self._dealt()
         held = state.location[1:, 0] == (HAND + self._seats)[:, None]
+        if state.two_cards:
+            number = state.committed[:, 0] * (state.committed[:, 0] != ZERO)
+            held &= np.arange(1, NUM_CARDS + 1) != number[:, None]
         acting = state.acting()[:, 0]
         seen = encode(observe(self.rules, state, 0))[0]
         parts = [seen, held.ravel(), acting]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from operator import index
 from typing import Any, Final
@@ -274,6 +274,8 @@ def _seats(seats: Sequence[int] | str, players: int) -> list[int]:
                 f"learning seat {seats!r} is not known: give seat numbers or {RANDOM_SEAT!r}"
             )
         return [0]
+    if not isinstance(seats, Iterable):
+        raise ValueError(f"learning seats {seats!r}: a list of seat numbers is needed")
     chosen = [index(seat) for seat in seats]
     if not chosen or len(set(chosen)) < len(chosen) or not set(chosen) <= set(range(players)):
         raise ValueError(

@@ -156,9 +156,10 @@ class SixNimmtVectorEnv(VectorEnv[Any, Any, Any]):
         """
         batch = self._batch
         ended = batch.over
-        if self.autoreset_mode == AutoresetMode.NEXT_STEP and ended.any():
+        if self.autoreset_mode != AutoresetMode.SAME_STEP and ended.any():
             rewards = batch.step(actions, ~ended)
-            batch.restart(np.flatnonzero(ended))
+            if self.autoreset_mode == AutoresetMode.NEXT_STEP:
+                batch.restart(np.flatnonzero(ended))
         else:
             rewards = batch.step(actions)
         over = batch.over[batch.game]

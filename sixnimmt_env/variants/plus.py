@@ -44,8 +44,9 @@ def rules(num_players: int, **options: Any) -> Rules:
 
 def plus_rules(name: str, num_players: int, **options: Any) -> Rules:
     """Rules that the whole family shares; a match has as many rounds as players."""
-    if options.get("episode") == "match" and options.get("target") is None:
-        options["rounds"] = options.get("rounds") or num_players
+    ends = (options.get("target"), options.get("rounds"))
+    if options.get("episode") == "match" and ends == (None, None):
+        options["rounds"] = num_players
     return Rules(
         **{
             "num_players": num_players,
