@@ -157,6 +157,11 @@ class Rules:
                 "low_card='take' is not possible with 0 cards, two cards in a turn or one player "
                 "at a time: use low_card='append'"
             )
+        if self.zeros and self.cards_per_turn == 1 and not self.one_by_one:
+            raise RulesError(
+                f"zeros={self.zeros} is not possible where all play one card at once: use "
+                "cards_per_turn=2 or one_by_one=True"
+            )
         if self.one_by_one and (self.cards_per_turn > 1 or self.draft):
             raise RulesError("one_by_one=True is not possible with two cards in a turn or a draft")
         if self.draft and (self.zeros or self.cards_per_turn > 1):

@@ -167,6 +167,7 @@ def test_rules_that_cannot_be(variant):
         ({"zeros": -1}, "zeros=-1"),
         ({"zeros": 7, "zeros_each": 2}, "zeros_each=2 .* at most 1"),
         ({"cards_per_turn": 3}, "cards_per_turn=3"),
+        ({"cards_per_turn": 1}, "zeros=7 is not possible where all play one card at once"),
         ({"low_card": "keep"}, "low_card='keep'"),
         ({"low_card": "take", "row_choice": "player"}, "low_card='take'"),
         ({"one_by_one": True}, "one_by_one=True"),
