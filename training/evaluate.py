@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from agents.learned import SB3Policy, load_policy
+from agents.learned import SB3Policy
+from agents.players import load_player
 from sixnimmt_env.policy import Policy, make_policy, play
 from sixnimmt_env.rules import Rules
 from sixnimmt_env.variants import VARIANTS, make_rules
@@ -157,7 +158,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--row-choice", choices=["player", "fewest_heads"])
     options = parser.parse_args(arguments)
     try:
-        policy = load_policy(options.policy)
+        policy = load_player(options.policy)
         rules = _rules(policy, options)
         players = {Path(options.policy).name: policy}
         against = options.against.split(",") if options.against else usual_opponents(rules)

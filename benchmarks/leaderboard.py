@@ -1,0 +1,123 @@
+"""The standing table of the players that come with the project.
+
+    python -m benchmarks.leaderboard [--rounds 200] [--processes 2]
+
+Plays an arena for each board in a folder of its own and writes `leaderboard.md` and
+`leaderboard.json`. The same command continues after an interruption.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shlex
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from benchmarks.arena import LIMIT, run_arena
+from benchmarks.arena_report import cpu_ms, heads_title, spread, table
+from benchmarks.lineups import Config
+from sixnimmt_env.variants import make_rules
+
+# Players of the boards; those that want few heads, and those for games that collect them.
+HEURISTICS: Final = ("random", "lowest", "highest", "closest_gap", "coldest_row", "cautious")
+SEARCH: Final = ("monte_carlo:10", "monte_carlo:100", "monte_carlo:400", "belief:80")
+AVOIDING: Final = (*HEURISTICS, *SEARCH)
+COLLECTING: Final = ("random", "lowest", "highest", "sixth_card", *SEARCH)
+# (variant, seats): at ten seats all ten players sit at one table.
+BOARDS: Final = (("base", 2), ("base", 4), ("base", 6), ("base", 10), ("plus", 4))
+ROUNDS: Final = 200
+
+
+def boards(rounds: int, seed: int) -> dict[str, Config]:
+    """Configuration of every board, by the name of its folder."""
+    made = {}
+    for variant, seats in BOARDS:
+        players = COLLECTING if make_rules(variant, seats).collect else AVOIDING
+        config = Config(players, seats, rounds, variant=variant, seed=seed, parts="tables")
+        made[f"{variant}-{seats}"] = config
+    return made
+
+
+def board_table(config: Config, results: dict[str, Any]) -> str:
+    """Markdown for the README: heads and wins, each with its interval, rating and time."""
+    cpu = results["cpu"]
+    rows = []
+    for row in results["tables"]["players"]:
+        rating = row["rating"]
+        rows.append(
+            [
+                f"`{row['player']}`",
+                spread(row["heads"]),
+                spread(row["wins"], 100, 1),
+                f"{rating['mu']:.1f} ± {rating['sigma']:.1f}",
+                cpu_ms(cpu, row["player"]),
+            ]
+        )
+    title = ["player", heads_title(config.rules), f"wins % (fair: {100 / config.seats:.3g})"]
+    return table([*title, "rating", "CPU ms per decision"], rows)
+
+
+def markdown(found: dict[str, tuple[Config, dict[str, Any]]], command: str) -> str:
+    """All boards."""
+    parts = [
+        f"Written by `{command}`: players at tables of different players, every deal played in all "
+        "rotations of the seats; means with 95 % bootstrap intervals over deals; Plackett-Luce "
+        "ratings within a board. [How](docs/arena.md)"
+    ]
+    for config, results in found.values():
+        deals = {row["deals"] for row in results["tables"]["players"]}
+        count = " or ".join(map(str, sorted(deals))) or "no"
+        parts.append(
+            f"**{config.variant.capitalize()}, {config.seats} players** ({count} deals at each "
+            f"table, seed {config.seed})"
+        )
+        parts.append(board_table(config, results))
+        for row in results["tables"]["failed"]:
+            parts.append(f"`{row['player']}` {row['what']}: {row['error']}")
+    return "\n\n".join(parts) + "\n"
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Command line."""
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.leaderboard", description="The standing table of all players."
+    )
+    parser.add_argument("--rounds", type=int, default=ROUNDS, help=f"deals of a table ({ROUNDS})")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--processes", type=int, default=2)
+    parser.add_argument("--limit", type=float, default=LIMIT, help="seconds for one call (60)")
+    parser.add_argument("--out", type=Path, default=Path("results/leaderboard"))
+    args = parser.parse_args(arguments)
+    given = sys.argv[1:] if arguments is None else arguments
+    command = shlex.join(["python", "-m", "benchmarks.leaderboard", *given])
+    made = boards(args.rounds, args.seed)
+    found = {}
+    try:
+        for config in made.values():
+            config.check()
+        for name, config in made.items():
+            print(f"{name}:", file=sys.stderr)
+            folder = args.out / name
+            resume = folder.exists()
+            results = run_arena(config, folder, args.processes, args.limit, resume, command)
+            found[name] = (config, results)
+    except KeyboardInterrupt:
+        print("stopped; the same command continues", file=sys.stderr)
+        sys.exit(130)
+    except (OSError, ValueError) as error:
+        sys.exit(f"error: {error}")
+    text = markdown(found, command)
+    (args.out / "leaderboard.md").write_text(text, encoding="utf-8")
+    (args.out / "leaderboard.json").write_text(
+        json.dumps({name: results for name, (_, results) in found.items()}, indent=1) + "\n",
+        encoding="utf-8",
+    )
+    print(text)
+    print(f"wrote {args.out / 'leaderboard.md'}")
+
+
+if __name__ == "__main__":
+    main()
