@@ -14,6 +14,7 @@ from agents.monte_carlo import MonteCarlo, Objective
 DETERMINISATIONS: Final = 80
 TRIES_EACH: Final = 10
 STRENGTH: Final = 0.7
+SKILL: Final = 0.5
 
 
 class Belief(MonteCarlo):
@@ -28,6 +29,9 @@ class Belief(MonteCarlo):
     strength : float
         Power to which the likelihood of a deal is taken, 0 ... 1: the model is not what the others
         are, so that it is trusted in part only.
+    skill : float
+        Chance, before anything is played, that one of the others plays as the model does and not
+        at random, 0 ... 1. What they play then tells which.
 
     Notes
     -----
@@ -41,23 +45,27 @@ class Belief(MonteCarlo):
         rollout: str = "model",
         objective: Objective = "own",
         strength: float = STRENGTH,
+        skill: float = SKILL,
     ) -> None:
         if rollout != "model":
             raise ValueError(f"rollout={rollout!r} is not possible: belief search plays the model")
         super().__init__(determinisations, "model", objective)
-        if not 0 <= strength <= 1:
-            raise ValueError(f"strength={strength!r} is not possible: it is 0 to 1")
+        for name, value in (("strength", strength), ("skill", skill)):
+            if not 0 <= value <= 1:
+                raise ValueError(f"{name}={value!r} is not possible: it is 0 to 1")
         self.tries = TRIES_EACH * self.determinisations
         self.strength = float(strength)
+        self.skill = float(skill)
 
     @staticmethod
     def _options(arguments: list[str]) -> dict[str, Any]:
-        """As for Monte Carlo search, and "strength=0.5"."""
-        strengths = [word for word in arguments if word.startswith("strength=")]
-        options = MonteCarlo._options([word for word in arguments if word not in strengths])
-        for word in strengths:
+        """As for Monte Carlo search, and "strength=0.5" or "skill=0.5"."""
+        numbers = [word for word in arguments if word.startswith(("strength=", "skill="))]
+        options = MonteCarlo._options([word for word in arguments if word not in numbers])
+        for word in numbers:
+            name, _, number = word.partition("=")
             try:
-                options["strength"] = float(word.partition("=")[2])
+                options[name] = float(number)
             except ValueError:
                 raise ValueError(f"{word!r} is not possible: a number 0 to 1 is needed") from None
         return options

@@ -54,13 +54,15 @@ def weigh_cards(
 def remember(
     starters: Ints, played: Ints, row_taken: Ints, turns: int, starter: int, flags: Ints,
     model: Floats, base: Floats, chance: Floats, heads: Ints, table: Ints, queue: Ints,
-    lines: Floats, seats: Ints, of_event: Ints, known: Floats, chances: Floats, weights: Floats,
+    lines: Floats, seats: Ints, of_event: Ints, later: Ints, known: Floats, chances: Floats,
+    weights: Floats,
 ) -> int:  # fmt: skip
     """Play the round again and note what the others chose from.
 
     For each first card that another seat played: `seats` the seat, `of_event` the row of `weights`
-    (E, 110) with the weights of all cards then, `known` the sum of the weights of the cards that it
-    played then or later, `chances` the weight of the card itself. Returns how many there are.
+    (E, 110) with the weights of all cards then, `later` and `known` the number and the sum of the
+    weights of the cards that it played then or later, `chances` the weight of the card itself.
+    Returns how many there are.
     """
     players, slots = played.shape
     each = 2 if flags[TWO] else 1
@@ -84,12 +86,13 @@ def remember(
                 weigh_cards(table, rivals, model, base, chance, flags[APPEND], lines, now)
                 written, weighed = written + 1, True
             if seat > 0:
-                total = 0.0
+                total, cards = 0.0, 0
                 for s in range(t * each, slots):
                     if played[seat, s] > 0:
                         total += now[played[seat, s]]
+                        cards += 1
                 seats[events], of_event[events] = seat, written - 1
-                known[events], chances[events] = total, now[card]
+                later[events], known[events], chances[events] = cards, total, now[card]
                 events += 1
             if flags[IN_TURN]:
                 if card != ZERO:
@@ -116,40 +119,56 @@ def settle(table: Ints, card: int, chosen: int, append: int, heads: Ints) -> Non
 
 @compiled
 def likelihood(
-    hands: Ints, left: Ints, events: int, seats: Ints, of_event: Ints, known: Floats,
-    chances: Floats, weights: Floats,
-) -> float:  # fmt: skip
-    """Chance of what the others played, if `hands` is what they have left."""
-    product = 1.0
+    hands: Ints, left: Ints, events: int, seats: Ints, of_event: Ints, later: Ints, known: Floats,
+    chances: Floats, weights: Floats, by_model: Floats, by_chance: Floats,
+) -> None:  # fmt: skip
+    """Chance of what each seat played, if `hands` is what the seats have left, both (P,).
+
+    `by_model` if the seat plays as the model does, `by_chance` if it plays at random.
+    """
+    by_model[:] = 1.0
+    by_chance[:] = 1.0
     for e in range(events):
         now, seat, total = of_event[e], seats[e], known[e]
         for i in range(left[seat]):
             total += weights[now, hands[seat, i]]
-        product *= chances[e] / total
-    return product
+        by_model[seat] *= chances[e] / total
+        by_chance[seat] /= left[seat] + later[e]
 
 
 @compiled
 def sample(
-    wanted: int, tries: int, strength: float, hidden: Ints, num_hidden: int, held: Ints,
-    forced: Ints, shown: Ints, events: int, seats: Ints, of_event: Ints, known: Floats,
-    chances: Floats, weights: Floats, deals: NDArray[np.uint8], lefts: Ints, likely: Floats,
-    hands: Ints, picked: Ints, rng: NDArray[np.uint64],
+    wanted: int, tries: int, strength: float, skill: float, hidden: Ints, num_hidden: int,
+    held: Ints, forced: Ints, shown: Ints, events: int, seats: Ints, of_event: Ints, later: Ints,
+    known: Floats, chances: Floats, weights: Floats, deals: NDArray[np.uint8],
+    skilled: NDArray[np.uint8], lefts: Ints, likely: Floats, hands: Ints, picked: Ints,
+    rng: NDArray[np.uint64],
 ) -> None:  # fmt: skip
     """Deal `tries` times and pick `wanted` of the deals, each in proportion to its likelihood.
 
-    Systematic resampling (Kitagawa 1996) of the likelihood to the power of `strength`. `deals`
-    (tries, P, H) gets the deals, `picked` (wanted,) their numbers, `lefts` (P,) the sizes of hands.
+    Systematic resampling (Kitagawa 1996) of the likelihood to the power of `strength`. Each of the
+    others plays as the model does with a chance of `skill` beforehand, else at random. `deals`
+    (tries, P, H) gets the deals, `skilled` (tries, P) a draw of who plays as the model does, given
+    what was played; `picked` (wanted,) their numbers, `lefts` (P,) the sizes of hands.
     """
     players = held.shape[0]
+    by_model, by_chance = np.ones(players), np.ones(players)
     total = 0.0
     for d in range(tries):
         deal(hidden, num_hidden, held, forced, shown, hands, lefts, rng)
         for seat in range(1, players):
             for i in range(lefts[seat]):
                 deals[d, seat, i] = hands[seat, i]
-        chance = likelihood(hands, lefts, events, seats, of_event, known, chances, weights)
-        likely[d] = chance**strength
+        likelihood(
+            hands, lefts, events, seats, of_event, later, known, chances, weights, by_model,
+            by_chance,
+        )  # fmt: skip
+        likely[d] = 1.0
+        for seat in range(1, players):
+            model = skill * by_model[seat] ** strength
+            whole = model + (1.0 - skill) * by_chance[seat] ** strength
+            likely[d] *= whole
+            skilled[d, seat] = draw(rng, 1 << 30) < model / whole * (1 << 30)
         total += likely[d]
     step = total / wanted
     point = step * draw(rng, 1 << 30) / (1 << 30)

@@ -58,6 +58,7 @@ class MonteCarlo:
 
     tries = 0  # deals from which the likely ones are picked; 0: all deals are equally likely
     strength = 0.0
+    skill = 1.0
 
     def __init__(
         self,
@@ -150,6 +151,7 @@ class MonteCarlo:
             self.determinisations,
             self.tries,
             self.strength,
+            self.skill,
             WHOLE_ROUND if modelled else 0,
             *tables,
             NOISE,

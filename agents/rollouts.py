@@ -251,10 +251,10 @@ def choose(
 @compiled
 def play_modelled(
     table: Ints, hands: Ints, left: Ints, flags: Ints, first: int, turns: int, model: Floats,
-    base: Floats, chance: Floats, noise: Floats, heads: Ints, taken: Ints, queue: Ints,
-    lines: Floats, rng: NDArray[np.uint64],
+    base: Floats, chance: Floats, noise: Floats, skilled: Ints, heads: Ints, taken: Ints,
+    queue: Ints, lines: Floats, rng: NDArray[np.uint64],
 ) -> None:  # fmt: skip
-    """Play up to so many turns in which all seats play as the model does."""
+    """Play up to so many turns in which the `skilled` seats play as the model does."""
     players, append = left.shape[0], flags[APPEND]
     for _ in range(turns):
         count, rivals = 0, -1
@@ -272,7 +272,7 @@ def play_modelled(
                 continue
             if flags[IN_TURN]:
                 prepare(table, rivals, model, append, lines)
-            card = pop(hands, left, seat, rivals, lines, base, chance, noise, rng)
+            card = pop(hands, left, seat, rivals, lines, base, chance, noise, skilled, rng)
             if flags[IN_TURN]:
                 if card != ZERO:
                     taken[seat] += place(table, card, append, heads)
@@ -289,12 +289,12 @@ def play_modelled(
 @compiled
 def pop(
     hands: Ints, left: Ints, seat: int, rivals: int, lines: Floats, base: Floats, chance: Floats,
-    noise: Floats, rng: NDArray[np.uint64],
+    noise: Floats, skilled: Ints, rng: NDArray[np.uint64],
 ) -> int:  # fmt: skip
-    """Take the card out of a hand that the model plays."""
+    """Take the card out of a shuffled hand that the model plays, or the last one."""
     last = left[seat] - 1
     left[seat] = last
-    if last > 0:
+    if last > 0 and skilled[seat]:
         at = choose(hands, seat, last + 1, rivals, lines, base, chance, noise, rng)
         hands[seat, at], hands[seat, last] = hands[seat, last], hands[seat, at]
     return int(hands[seat, last])

@@ -38,14 +38,14 @@ from sixnimmt_env.state import DRAFT, SECOND, TAKE
 def try_action(
     action: int, phase: int, hand: Ints, count: int, committed: int,
     waiting: Ints, pool: Ints, flags: Ints, table: Ints, hands: Ints, left: Ints, turns: int,
-    model: Floats, base: Floats, chance: Floats, noise: Floats, heads: Ints, taken: Ints,
-    queue: Ints, lines: Floats, rng: NDArray[np.uint64],
+    model: Floats, base: Floats, chance: Floats, noise: Floats, skilled: Ints, heads: Ints,
+    taken: Ints, queue: Ints, lines: Floats, rng: NDArray[np.uint64],
 ) -> None:  # fmt: skip
     """Carry out one action on a sampled deal and play the round to its end.
 
     `hand` has the `count` own cards in random order. `table`, `hands`, `left` and `taken` are
-    changed; the others' hands are filled. All seats play as the model does in the first `turns`
-    turns, the present one included, then at random.
+    changed; the others' hands are filled. The `skilled` seats play as the model does in the first
+    `turns` turns, the present one included; all else is random.
     """
     players, append = left.shape[0], flags[APPEND]
     own, skipped = 0, False
@@ -84,7 +84,7 @@ def try_action(
             if left[seat] == 0:
                 continue
             if turns > 0:
-                card = pop(hands, left, seat, rivals, lines, base, chance, noise, rng)
+                card = pop(hands, left, seat, rivals, lines, base, chance, noise, skilled, rng)
             else:
                 left[seat] -= 1
                 card = hands[seat, left[seat]]
@@ -98,8 +98,8 @@ def try_action(
     resolve(table, queue, size, append, heads, taken)
     if turns > 0:
         play_modelled(
-            table, hands, left, flags, following, turns, model, base, chance, noise, heads, taken,
-            queue, lines, rng,
+            table, hands, left, flags, following, turns, model, base, chance, noise, skilled,
+            heads, taken, queue, lines, rng,
         )  # fmt: skip
     play_random(table, hands, left, flags, following, heads, taken, queue, rng)
 
@@ -145,8 +145,9 @@ def search(
     forced: Ints, hidden: Ints, num_hidden: Ints, shown: Ints, waiting: Ints, pool: Ints,
     totals: Ints, starters: Ints, played: Ints, row_taken: Ints, turns_played: Ints,
     starter: Ints, candidates: Ints, num_candidates: Ints, flags: Ints, collect: int,
-    determinisations: int, tries: int, strength: float, turns: int, model: Floats, base: Floats,
-    chance: Floats, noise: Floats, heads: Ints, seeds: NDArray[np.uint64], values: Floats,
+    determinisations: int, tries: int, strength: float, skill: float, turns: int, model: Floats,
+    base: Floats, chance: Floats, noise: Floats, heads: Ints, seeds: NDArray[np.uint64],
+    values: Floats,
 ) -> None:  # fmt: skip
     """Mean own heads, mean heads of the others and share of wins for each candidate.
 
@@ -164,9 +165,11 @@ def search(
     queue = np.zeros(2 * MAX_PLAYERS, np.int64)
     lines = np.zeros((NUM_ROWS + 1, 5))
     seats, of_event = np.zeros(EVENTS, np.int64), np.zeros(EVENTS, np.int64)
+    later = np.zeros(EVENTS, np.int64)
     known, chances = np.zeros(EVENTS), np.zeros(EVENTS)
     weights = np.zeros((EVENTS, ZERO + 1))
     deals = np.zeros((tries, players, MAX_HAND), np.uint8)
+    draws, skilled = np.zeros((tries, players), np.uint8), np.ones(players, np.int64)
     likely, picked = np.zeros(tries), np.zeros(determinisations, np.int64)
     for i in range(n):
         rng[0] = seeds[i] | np.uint64(1)
@@ -178,16 +181,18 @@ def search(
         if tries > 0:
             events = remember(
                 starters[i], played[i], row_taken[i], turns_played[i], starter[i], flags, model,
-                base, chance, heads, table, queue, lines, seats, of_event, known, chances, weights,
+                base, chance, heads, table, queue, lines, seats, of_event, later, known, chances,
+                weights,
             )  # fmt: skip
             sample(
-                determinisations, tries, strength, hidden[i], num_hidden[i], held[i], forced[i],
-                shown[i], events, seats, of_event, known, chances, weights, deals, lefts, likely,
-                other_hands, picked, rng,
+                determinisations, tries, strength, skill, hidden[i], num_hidden[i], held[i],
+                forced[i], shown[i], events, seats, of_event, later, known, chances, weights, deals,
+                draws, lefts, likely, other_hands, picked, rng,
             )  # fmt: skip
         for d in range(determinisations):
             if tries > 0:
                 for seat in range(1, players):
+                    skilled[seat] = draws[picked[d], seat]
                     for k in range(lefts[seat]):
                         other_hands[seat, k] = deals[picked[d], seat, k]
             else:
@@ -209,7 +214,7 @@ def search(
                 try_action(
                     candidates[i, c], phase[i], hand, count, committed[i],
                     waiting[i], pool[i], flags, table, hands, left, turns, model, base, chance,
-                    noise, heads, taken, queue, lines, rng,
+                    noise, skilled, heads, taken, queue, lines, rng,
                 )  # fmt: skip
                 add(values[i, c], taken, totals[i], collect)
         values[i] /= determinisations

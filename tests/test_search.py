@@ -232,8 +232,8 @@ def events(rules: Rules, seen: Observation) -> tuple[int, ...]:
     know = known(seen)
     tables = model.tables(rules)
     out = (
-        np.zeros(EVENTS, np.int64), np.zeros(EVENTS, np.int64), np.zeros(EVENTS),
-        np.zeros(EVENTS), np.zeros((EVENTS, ZERO + 1)),
+        np.zeros(EVENTS, np.int64), np.zeros(EVENTS, np.int64), np.zeros(EVENTS, np.int64),
+        np.zeros(EVENTS), np.zeros(EVENTS), np.zeros((EVENTS, ZERO + 1)),
     )  # fmt: skip
     table = np.zeros((3, NUM_ROWS), np.int64)
     count = remember(
@@ -252,7 +252,7 @@ def test_the_past_is_remembered_as_it_was(rules: Rules):
             continue
         seat = int(state.actor[0]) if state.one_by_one else 0
         seen = observe(rules, state, seat)
-        count, seats, of_event, known_sum, chances, weights, table = events(rules, seen)
+        count, seats, of_event, later, known_sum, chances, weights, table = events(rules, seen)
         if state.phase[0] in (PLAY, SECOND):
             np.testing.assert_array_equal(table[0], seen.row_end[0])
             np.testing.assert_array_equal(table[2], seen.row_heads[0])
@@ -261,13 +261,20 @@ def test_the_past_is_remembered_as_it_was(rules: Rules):
         hands = np.zeros((rules.num_players, MAX_HAND), np.int64)
         hands[:, : deal.shape[1]] = deal
         left = (hands > 0).sum(axis=1)
-        found = likelihood(hands, left, count, seats, of_event, known_sum, chances, weights)
-        expected = 1.0
+        by_model, by_chance = np.ones((2, rules.num_players))
+        past = (count, seats, of_event, later, known_sum, chances, weights)
+        likelihood(hands, left, *past, by_model, by_chance)
+        expected = np.ones((2, rules.num_players))
+        each, played = rules.cards_per_turn, seen.played[0]
         for e in range(count):
             hand = weights[of_event[e], hands[seats[e], : left[seats[e]]]].sum()
-            expected *= chances[e] / (hand + known_sum[e])
-        assert found == pytest.approx(expected)
-        assert 0 < found <= 1
+            expected[0, seats[e]] *= chances[e] / (hand + known_sum[e])
+        for other in range(1, rules.num_players):
+            for slot in np.flatnonzero(played[other, ::each]) * each:
+                size = left[other] + (played[other, slot:] != 0).sum()
+                expected[1, other] /= size
+        np.testing.assert_allclose([by_model, by_chance], expected)
+        assert (by_model <= 1).all() and (by_model > 0).all()
 
 
 def test_true_hands_are_likelier_than_others():
@@ -281,12 +288,14 @@ def test_true_hands_are_likelier_than_others():
     gains = []
     for game in range(60):
         seen = observe(rules, state, 0, [game])
-        count, seats_of, of_event, known_sum, chances, weights, _ = events(rules, seen)
-        past = (count, seats_of, of_event, known_sum, chances, weights)
+        past = events(rules, seen)[:-1]
         deals = sample_deals(seen, 50, rng)[0].astype(np.int64)
         deals = np.concatenate((state.hand[None, ..., game], deals))
         left = np.full(4, 5, np.int64)
-        logs = [np.log(likelihood(np.ascontiguousarray(deal), left, *past)) for deal in deals]
+        logs, chances = [], np.ones((2, 4))
+        for deal in deals:
+            likelihood(np.ascontiguousarray(deal), left, *past, *chances)
+            logs.append(np.log(chances[0]).sum())
         gains.append(logs[0] - np.mean(logs[1:]))
     assert np.mean(gains) > 4 * np.std(gains) / np.sqrt(60)
 
