@@ -1,1 +1,1 @@
-"""Players built on the environment: learned policies; later heuristics and search."""
+"""Players built on the environment: heuristics, search and learned policies."""
