@@ -64,6 +64,8 @@ class Belief(MonteCarlo):
         options = MonteCarlo._options([word for word in arguments if word not in numbers])
         for word in numbers:
             name, _, number = word.partition("=")
+            if name in options:
+                raise ValueError(f"{word!r} says {name} a second time: once is needed")
             try:
                 options[name] = float(number)
             except ValueError:

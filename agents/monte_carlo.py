@@ -92,18 +92,22 @@ class MonteCarlo:
     @staticmethod
     def _options(arguments: list[str]) -> dict[str, Any]:
         options: dict[str, Any] = {}
+        value: int | str
         for word in arguments:
             if word.isdecimal():
-                options["determinisations"] = int(word)
+                name, value = "determinisations", int(word)
             elif word in ROLLOUTS:
-                options["rollout"] = word
+                name, value = "rollout", word
             elif word in OBJECTIVES:
-                options["objective"] = word
+                name, value = "objective", word
             else:
                 raise ValueError(
                     f"{word!r} is not known: give a number of determinisations, one of "
                     f"{list(ROLLOUTS)} or one of {list(OBJECTIVES)}"
                 )
+            if name in options:
+                raise ValueError(f"{word!r} says {name} a second time: once is needed")
+            options[name] = value
         return options
 
     def act(self, observation: Observation, rng: np.random.Generator) -> NDArray[np.intp]:

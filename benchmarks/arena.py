@@ -18,7 +18,6 @@ import shlex
 import subprocess
 import sys
 import time
-from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import asdict
 from importlib.metadata import PackageNotFoundError, version
@@ -40,6 +39,7 @@ from sixnimmt_env.variants import VARIANTS
 LIMIT: Final = 60.0
 # A player that has stalled so often sits out the rest: every time costs the whole limit.
 MOST_STALLS: Final = 3
+LONGEST: Final = 86_400  # seconds that a call may be allowed
 _FORMAT: Final = 1
 
 
@@ -81,11 +81,13 @@ def run_arena(
     ValueError
         For what cannot be played, or a folder that holds something else.
     """
-    if processes < 1 or not limit > 0:
-        raise ValueError(f"processes={processes}, limit={limit:g}: more than 0 is needed")
+    if processes < 1:
+        raise ValueError(f"processes={processes} is not possible: at least 1 is needed")
+    if not 0 < limit <= LONGEST:
+        raise ValueError(f"limit={limit:g} is not possible: more than 0, at most {LONGEST} seconds")
     config.check()
     every = chunks(config, lineups(config))
-    store = _Store(out, config, resume)
+    store = _Store(out, config, resume, {chunk.key for chunk in every})
     todo = [chunk for chunk in every if chunk.key not in store.results]
     progress = _Progress(config, every, store.results.values(), quiet)
     try:
@@ -101,7 +103,7 @@ def run_arena(
         "chunk": CHUNK,
         "commit": _commit(),
         "versions": versions(),
-        "tables": make_tables(config, list(store.results.values())),
+        "tables": make_tables(config, progress.counted(store.results.values())),
         "cpu": _cpu(store.results.values()),
     }
     (out / "results.json").write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
@@ -118,13 +120,16 @@ class _Store:
     played is lost when the power goes.
     """
 
-    def __init__(self, folder: Path, config: Config, resume: bool) -> None:
-        path = folder / "config.json"
+    def __init__(
+        self, folder: Path, config: Config, resume: bool, keys: Collection[tuple[str, int]]
+    ) -> None:
+        path, lines = folder / "config.json", folder / "chunks.jsonl"
         mine = _identity(config)
+        self._keys = keys
         if path.exists():
             if not resume:
                 raise ValueError(f"{folder} holds an arena: add --resume, or use another folder")
-            theirs = json.loads(path.read_text(encoding="utf-8"))
+            theirs = _read_config(path)
             differ = [key for key in {**theirs, **mine} if mine.get(key) != theirs.get(key)]
             if differ:
                 found = "; ".join(f"{k}: {theirs.get(k)!r}, not {mine.get(k)!r}" for k in differ)
@@ -134,13 +139,14 @@ class _Store:
                 )
         elif resume and not folder.exists():
             raise ValueError(f"{folder} does not exist: there is nothing to resume")
+        elif lines.exists():
+            raise ValueError(f"{folder} has results but no {path.name}: use another folder")
         folder.mkdir(parents=True, exist_ok=True)
         if not path.exists():
             part = path.with_suffix(".part")
             part.write_text(json.dumps(mine, indent=1) + "\n", encoding="utf-8")
             part.replace(path)
         self.results: dict[tuple[str, int], Result] = {}
-        lines = folder / "chunks.jsonl"
         if lines.exists():
             self._read(lines)
         self._file = lines.open("ab", buffering=0)
@@ -151,7 +157,7 @@ class _Store:
         for number, line in enumerate(data[:whole].splitlines(), 1):
             try:
                 self._keep(json.loads(line))
-            except (ValueError, KeyError) as error:
+            except (ValueError, KeyError, TypeError) as error:
                 raise ValueError(f"{path}, line {number} is damaged: {error}") from error
         if whole < len(data):  # cut off in the middle of a line
             os.truncate(path, whole)
@@ -162,10 +168,23 @@ class _Store:
         os.fsync(self._file.fileno())
 
     def _keep(self, result: Result) -> None:
-        self.results[result["lineup"], result["chunk"]] = result
+        key = result["lineup"], result["chunk"]
+        if key not in self._keys:
+            raise ValueError(f"there is no chunk {key} in this arena")
+        self.results[key] = result
 
     def close(self) -> None:
         self._file.close()
+
+
+def _read_config(path: Path) -> dict[str, Any]:
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise ValueError(f"{path} is damaged: {error}") from error
+    if not isinstance(content, dict):
+        raise ValueError(f"{path} is damaged: it is no configuration of an arena")
+    return content
 
 
 class _Progress:
@@ -176,11 +195,12 @@ class _Progress:
     ) -> None:
         self._config = config
         self._chunks = {chunk.key: chunk for chunk in every}
+        self._at = {chunk.key: number for number, chunk in enumerate(every)}
         kinds = {chunk.lineup.kind for chunk in every}
         # Mean heads at tables of different players, or else of one against the others.
         self._kind = next(kind for kind in ("table", "one", "same") if kind in kinds)
         self._sums: dict[str, list[int]] = {}
-        self._stalls: Counter[str] = Counter()
+        self._stalls: dict[str, list[int]] = {}
         played = sum(_games(self._note(result)) for result in done)
         total = sum(map(_games, every))
         self._bar = tqdm(
@@ -199,7 +219,9 @@ class _Progress:
     def _note(self, result: Result) -> Chunk:
         chunk = self._chunks[result["lineup"], result["chunk"]]
         if "failure" in result:
-            self._stalls[result["failure"]["player"]] += result["failure"]["what"] == STALLED
+            if result["failure"]["what"] == STALLED:
+                at = self._stalls.setdefault(result["failure"]["player"], [])
+                at.append(self._at[chunk.key])
         elif chunk.lineup.kind == self._kind:
             heads = np.array(result["heads"]).reshape(-1, self._config.seats)
             slots = 1 if self._kind == "one" else self._config.seats
@@ -210,11 +232,21 @@ class _Progress:
         return chunk
 
     def wanted(self, chunk: Chunk) -> bool:
-        """Whether a chunk has no player that has stalled too often."""
-        if all(self._stalls[player] < MOST_STALLS for player in chunk.lineup.players):
+        """Whether a chunk has no player that has stalled too often before it."""
+        if self._counts(chunk):
             return True
         self._bar.update(_games(chunk))
         return False
+
+    def _counts(self, chunk: Chunk) -> bool:
+        # "Before" in the order of the arena, not of time: the same on any number of processes.
+        here = self._at[chunk.key]
+        before = [sum(at < here for at in self._stalls.get(p, [])) for p in chunk.lineup.players]
+        return max(before) < MOST_STALLS
+
+    def counted(self, results: Iterable[Result]) -> list[Result]:
+        """Leave out chunks that would not have been played one after the other."""
+        return [r for r in results if self._counts(self._chunks[r["lineup"], r["chunk"]])]
 
     def close(self) -> None:
         self._bar.close()

@@ -107,6 +107,10 @@ class Config:
                 f"split={self.split} is not possible with {self.seats} seats: at least two of "
                 "either player are needed, one against the others is always played"
             )
+        if self.split and self.parts == "tables":
+            raise ValueError(
+                f"split={self.split} has no meaning with parts='tables': use 'all' or 'cross'"
+            )
         if self.parts not in PARTS:
             raise ValueError(f"parts={self.parts!r} is not known: choose one of {list(PARTS)}")
         if self.parts == "tables" and len(self.players) < self.seats:

@@ -58,7 +58,7 @@ def ways(config: Config, processes: int = 2) -> list[Way]:
     one = Lineup("one", (first, *(second,) * (size - 1)))
     same = Lineup("same", (second,) * size)
     played = collected(config, play_all(config, chunks(config, [one, same]), processes, 600.0))
-    if len(played) < 2:
+    if len(played) < 2 or not np.array_equal(*(p.deals for p in played.values())):
         raise ValueError("a player failed: python -m benchmarks.arena tells how")
     mixed = played[one.name].heads[:, :, 0]  # rotation r: the first player at seat r
     plain = played[same.name].heads[:, 0]
@@ -107,8 +107,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--processes", type=int, default=2)
     args = parser.parse_args(arguments)
     players = tuple(name.strip() for name in args.players.split(","))
-    if len(players) != 2 or args.rounds < 2:
-        sys.exit("error: two players and at least two rounds are needed")
+    if len(players) != 2 or args.rounds < 2 or args.processes < 1 or not args.heads > 0:
+        sys.exit(
+            "error: two players, at least two rounds, a process and a width above 0 are needed"
+        )
     config = Config(
         players, args.seats, args.rounds, variant=args.variant, seed=args.seed, parts="cross"
     )

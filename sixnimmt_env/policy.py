@@ -229,7 +229,7 @@ def make_policy(policy: str | Policy) -> Policy:
             )
         try:
             made = getattr(importlib.import_module(module), name)()
-        except (ImportError, AttributeError, TypeError) as error:
+        except Exception as error:
             raise ValueError(
                 f"policy {policy!r} cannot be made: {error}. It is called without arguments; make "
                 "the object yourself if it needs any"

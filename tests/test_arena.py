@@ -20,7 +20,7 @@ pytest.importorskip("openskill")
 pytest.importorskip("matplotlib")
 pytest.importorskip("tqdm")
 
-from benchmarks import leaderboard, variance
+from benchmarks import arena, leaderboard, variance
 from benchmarks.arena import _Store, main, run_arena
 from benchmarks.bootstrap import Bootstrap
 from benchmarks.lineups import CHUNK, Chunk, Config, Lineup, chunks, draw_tables, lineups
@@ -312,11 +312,11 @@ def test_a_saved_network_plays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     assert len(result["heads"]) == 5
     with pytest.raises(ValueError, match=r"'net0.zip' cannot play this.*trained"):
         replace(config, seats=3).check()
-    _Store(tmp_path / "arena", config, resume=False).close()
-    _Store(tmp_path / "arena", config, resume=True).close()
+    _Store(tmp_path / "arena", config, False, ()).close()
+    _Store(tmp_path / "arena", config, True, ()).close()
     Path("net1.zip").replace("net0.zip")
     with pytest.raises(ValueError, match=r"another arena.*file of net0.zip"):
-        _Store(tmp_path / "arena", config, resume=True)
+        _Store(tmp_path / "arena", config, True, ())
 
 
 # Hard to break
@@ -433,3 +433,49 @@ def test_leaderboard(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     leaderboard.main(options)
     again = json.loads((tmp_path / "leaderboard.json").read_text())
     assert all(again[name]["tables"] == boards[name]["tables"] for name in boards)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_stalls_leave_out_the_same_chunks_in_any_order(seed: int) -> None:
+    """What counts is the order of the arena, not the order in which chunks are done."""
+    config = Config(("random", "lowest"), 2, 600)
+    every = chunks(config, lineups(config))
+    mine = [chunk for chunk in every if "lowest" in chunk.lineup.players]
+    stalling = {mine[i].key for i in (1, 4, 6, 7, 11)}
+    order = np.random.default_rng(seed).permutation(len(every)).tolist()
+    progress = arena._Progress(config, every, [], quiet=True)
+    done = []
+    for number in order:
+        chunk = every[number]
+        if progress.wanted(chunk):
+            result: dict[str, Any] = {"lineup": chunk.lineup.name, "chunk": chunk.key[1]}
+            if chunk.key in stalling:
+                result["failure"] = {"player": "lowest", "what": "stalled"}
+            else:
+                result["heads"] = np.ones((len(chunk.deals), chunk.lineup.plays, 2), int).tolist()
+            progress.add(result)
+            done.append(result)
+    kept = {(r["lineup"], r["chunk"]) for r in progress.counted(done)}
+    last = [chunk.key for chunk in every].index(mine[6].key)
+    expected = {c.key for i, c in enumerate(every) if i <= last or "lowest" not in c.lineup.players}
+    assert kept == expected
+
+
+def test_odd_folders_and_options_are_refused(tmp_path: Path) -> None:
+    config = Config(("random", "lowest"), 2, 2)
+    for limit in (0.0, float("inf"), float("nan")):
+        with pytest.raises(ValueError, match="limit="):
+            run_arena(config, tmp_path / "a", limit=limit, quiet=True)
+    with pytest.raises(ValueError, match="split=2 has no meaning"):
+        Config(
+            ("random", "lowest", "highest", "closest_gap"), 4, 2, split=2, parts="tables"
+        ).check()
+    folder = tmp_path / "b"
+    folder.mkdir()
+    (folder / "chunks.jsonl").write_text("{}\n")
+    with pytest.raises(ValueError, match=r"has results but no config\.json"):
+        run_arena(config, folder, quiet=True)
+    for text in ("{", "[]"):
+        (folder / "config.json").write_text(text)
+        with pytest.raises(ValueError, match=r"config\.json is damaged"):
+            run_arena(config, folder, resume=True, quiet=True)

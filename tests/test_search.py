@@ -308,6 +308,8 @@ def test_true_hands_are_likelier_than_others():
         (lambda: MonteCarlo(10, objective="heads"), "objective='heads'"),
         (lambda: MonteCarlo.from_spec(["fast"]), "'fast' is not known"),
         (lambda: Belief(strength=2.0), "strength=2.0"),
+        (lambda: MonteCarlo.from_spec(["20", "30"]), "'30' says determinisations a second time"),
+        (lambda: Belief.from_spec(["skill=0.5", "skill=0.7"]), "'skill=0.7' says skill a second"),
         (lambda: Belief.from_spec(["random"]), "rollout='random'"),
     ],
 )
