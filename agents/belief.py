@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from agents.monte_carlo import MonteCarlo, Objective
 
-DETERMINISATIONS: Final = 80
+DETERMINISATIONS: Final = 70
 TRIES_EACH: Final = 10
 STRENGTH: Final = 0.7
 SKILL: Final = 0.5

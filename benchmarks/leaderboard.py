@@ -25,7 +25,7 @@ from sixnimmt_env.variants import make_rules
 HEURISTICS: Final = ("random", "lowest", "highest", "closest_gap", "coldest_row", "cautious")
 SEARCH: Final = ("monte_carlo:10", "monte_carlo:100", "monte_carlo:400", "belief:80")
 AVOIDING: Final = (*HEURISTICS, *SEARCH)
-COLLECTING: Final = ("random", "lowest", "highest", "sixth_card", *SEARCH)
+COLLECTING: Final = ("random", "lowest", "highest", "sixth_card", "cautious", *SEARCH)
 # (variant, seats): at ten seats all ten players sit at one table.
 BOARDS: Final = (("base", 2), ("base", 4), ("base", 6), ("base", 10), ("plus", 4))
 ROUNDS: Final = 200

@@ -18,7 +18,7 @@ from sixnimmt_env.observe import observe
 from sixnimmt_env.policy import Policy
 from sixnimmt_env.variants import make_rules
 
-PLAYERS = "monte_carlo:100,monte_carlo:400,belief:80"
+PLAYERS = "monte_carlo:100,monte_carlo:400,belief:70"
 BATCHES = (1, 64)
 REPEATS = 5
 
