@@ -30,8 +30,6 @@ class Known(NamedTuple):
         Own first card where a second one is decided on.
     held : (n, P)
         Cards of each seat that are not on the table; a card that lies face down counts.
-    face_down : (n, P)
-        1 for other seats whose first card lies face down.
     forced : (n, P)
         0 cards that another seat must still hold, because it was given them openly.
     hidden : (n, 111)
@@ -63,7 +61,6 @@ class Known(NamedTuple):
     hand: Ints
     committed: Ints
     held: Ints
-    face_down: Ints
     forced: Ints
     hidden: Ints
     num_hidden: Ints
@@ -109,7 +106,6 @@ def known(observation: Observation) -> Known:
         hand=observation.hand.astype(np.int64),
         committed=observation.committed.astype(np.int64),
         held=held,
-        face_down=face_down,
         forced=np.minimum(forced, held),
         **_hidden(observation),
         shown=observation.hands.astype(np.int64),

@@ -141,7 +141,7 @@ def draft(
 
 @compiled
 def search(
-    phase: Ints, tables: Ints, own: Ints, committed: Ints, held: Ints, face_down: Ints,
+    phase: Ints, tables: Ints, own: Ints, committed: Ints, held: Ints,
     forced: Ints, hidden: Ints, num_hidden: Ints, shown: Ints, waiting: Ints, pool: Ints,
     totals: Ints, starters: Ints, played: Ints, row_taken: Ints, turns_played: Ints,
     starter: Ints, candidates: Ints, num_candidates: Ints, flags: Ints, collect: int,
