@@ -1,20 +1,30 @@
-"""Saved networks as policies."""
+"""Saved networks as policies.
+
+torch is imported only where a MaskablePPO model is used; files that `training.export` wrote do
+without.
+"""
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
-from sb3_contrib import MaskablePPO
 
 from sixnimmt_env.encoding import encode, observation_size
 from sixnimmt_env.observe import Observation
 from sixnimmt_env.policy import Policy, make_policy
 from sixnimmt_env.rules import Rules
+from sixnimmt_env.trained import network
+from sixnimmt_env.trained.layout import widened
+from sixnimmt_env.trained.scope import Scope, in_words
+
+if TYPE_CHECKING:
+    from sb3_contrib import MaskablePPO
+
+FILES: Final = (".npz", ".zip")
+SAMPLED: Final = "sampled"
 
 
 class SB3Policy:
@@ -23,8 +33,8 @@ class SB3Policy:
     Parameters
     ----------
     model : MaskablePPO
-        Trained on encoded observations. Its attribute `rules`, if there, says on which game;
-        without it only the length of the observation is checked.
+        Trained on encoded observations. Its attribute `scope`, a `Scope`, if there, says on which
+        games; without it only the length of the observation is checked.
     greedy : bool
         Choose the most probable action, or draw one from the model's distribution.
     """
@@ -44,6 +54,8 @@ class SB3Policy:
         ValueError
             If the file is no such model.
         """
+        from sb3_contrib import MaskablePPO
+
         if not Path(path).is_file():
             raise FileNotFoundError(f"there is no policy file {path}")
         try:
@@ -53,56 +65,107 @@ class SB3Policy:
             raise ValueError(f"{path} is not a saved MaskablePPO model: {error}") from error
         return cls(model, greedy)
 
+    @property
+    def scope(self) -> Scope | None:
+        """Games that the model was trained for, where it says so."""
+        return getattr(self.model, "scope", None)
+
     def act(self, observation: Observation, rng: np.random.Generator) -> NDArray[np.intp]:
         """See `sixnimmt_env.policy.Policy.act`.
 
         Raises
         ------
         ValueError
-            If the model was trained for other rules.
+            If the model was trained for other games.
         """
-        self._check(observation.rules)
-        policy = self.model.policy
-        policy.set_training_mode(False)
-        with torch.inference_mode():
-            vectors = torch.as_tensor(encode(observation), device=self.model.device)
-            chances = policy.get_distribution(vectors, observation.action_mask).distribution
-            logits = chances.logits.cpu().numpy()
+        logits = self.log_probabilities(observation)
         if not self.greedy:
             logits = logits + rng.gumbel(size=logits.shape)  # its argmax is a draw
         actions: NDArray[np.intp] = logits.argmax(axis=1)
         return actions
 
-    def _check(self, rules: Rules) -> None:
-        size, needed = self.model.observation_space.shape[0], observation_size(rules)
-        trained: Rules | None = getattr(self.model, "rules", None)
+    def log_probabilities(self, observation: Observation) -> NDArray[np.float32]:
+        """Log-probabilities of all actions, (n, A) float32; very low where illegal.
+
+        Raises
+        ------
+        ValueError
+            If the model was trained for other games.
+        """
+        import torch
+
+        vectors = self._vectors(observation)
+        policy = self.model.policy
+        policy.set_training_mode(False)
+        with torch.inference_mode():
+            inputs = torch.as_tensor(vectors, device=self.model.device)
+            chances = policy.get_distribution(inputs, observation.action_mask).distribution
+            logits: NDArray[np.float32] = chances.logits.cpu().numpy()
+        return logits
+
+    def _vectors(self, observation: Observation) -> NDArray[np.float32]:
+        """Encode observations, laid out as those that the model was trained on."""
+        rules, scope = observation.rules, self.scope
+        trained = rules
+        if scope is not None:
+            scope.check(rules)
+            trained = scope.rules
+        size, needed = self.model.observation_space.shape[0], observation_size(trained)
         if size != needed:
             raise ValueError(
-                f"this model was trained on observations of {size} numbers{_of(trained)}, but "
-                f"{_name(rules)} has {needed}: use a model trained for the same rules"
+                f"this model was trained on observations of {size} numbers, but {_name(trained)} "
+                f"has {needed}: use a model trained for the same rules"
             )
-        if trained is not None and rules != trained and not _only_chooses_less(rules, trained):
-            raise ValueError(
-                f"this model was trained for {_name(trained)} and cannot play {_name(rules)}: "
-                "use a model trained for the same rules"
-            )
+        return widened(encode(observation), rules, trained)
 
 
-def _only_chooses_less(rules: Rules, trained: Rules) -> bool:
-    """Whether the one difference is that a low card's row is not chosen: one can go without."""
-    chosen = rules.row_choice == "fewest_heads"
-    return chosen and replace(rules, row_choice=trained.row_choice) == trained
+def _name(rules: Rules) -> str:
+    return f"{in_words(rules)}, episode={rules.episode}"
 
 
-def _of(rules: Rules | None) -> str:
-    return "" if rules is None else f" of {_name(rules)}"
+def file_of(spec: str) -> Path | None:
+    """File of a saved network that a text names, "FILE.zip" or "FILE.npz:sampled"; else None.
 
-
-def _name(rules: Any) -> str:
-    choice = f", row_choice={rules.row_choice!r}" if rules.low_card == "take" else ""
-    return f"{rules.name} with {rules.num_players} players{choice}, episode={rules.episode!r}"
+    Raises
+    ------
+    ValueError
+        If something else follows the file.
+    """
+    if spec.endswith(FILES):
+        return Path(spec)
+    name, _, argument = spec.rpartition(":")
+    if not name.endswith(FILES):
+        return None
+    if argument != SAMPLED:
+        raise ValueError(
+            f"{argument!r} after {name} is not known: give nothing, or {SAMPLED!r} for a player "
+            "that draws its actions from the network's distribution"
+        )
+    return Path(name)
 
 
 def load_policy(name: str | Path) -> Policy:
-    """Make a policy of a file "….zip", of a name or of "module:Class"."""
-    return SB3Policy.load(name) if str(name).endswith(".zip") else make_policy(str(name))
+    """Make a policy of a saved network, of a name or of "module:Class".
+
+    Parameters
+    ----------
+    name : str or Path
+        "FILE.npz" of `training.export` or "FILE.zip" of MaskablePPO; they play the most probable
+        action, and with ":sampled" after the file draw one. Anything else is for
+        `sixnimmt_env.policy.make_policy`.
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is no such file.
+    ValueError
+        If there is no such policy, or the file holds none.
+    """
+    spec = str(name)
+    file = file_of(spec)
+    if file is None:
+        return make_policy(spec)
+    greedy = spec.endswith(FILES)
+    if file.suffix == ".npz":
+        return network.load_policy(file, greedy)
+    return SB3Policy.load(file, greedy)

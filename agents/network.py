@@ -1,28 +1,43 @@
-"""The network of the learned players: a plain trunk and a scorer that all cards in hand share."""
+"""The network of the learned players: one scorer that all cards in hand share.
+
+`CardPolicy` is a drop-in `policy=` for sb3-contrib's MaskablePPO on any of the flat observations:
+
+    MaskablePPO(CardPolicy, env, policy_kwargs=network(env.rules))
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import torch
 from gymnasium import spaces
-from sb3_contrib.common.maskable.distributions import MaskableDistribution
 from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
 from stable_baselines3.common.torch_layers import BaseFeaturesExtractor
 from torch import Tensor, nn
 
-from sixnimmt_env.cards import BULL_HEADS, NUM_CARDS, ROW_CAPACITY
-from sixnimmt_env.encoding import field_table
+from sixnimmt_env.cards import NUM_ROWS, PASS, TAKE_ROW, ZERO
 from sixnimmt_env.rules import Rules
+from sixnimmt_env.trained.features import (
+    CARD_FEATURES,
+    ROW_FEATURES,
+    Described,
+    describe,
+    whole_size,
+)
+from sixnimmt_env.trained.network import NetworkPolicy
+from sixnimmt_env.trained.scope import Scope
 
-NO_ROW = 2 * NUM_CARDS  # a gap larger than all others
+VALUE_SCALE = 10.0  # heads; so that the value's weights are about as large as the others
 
 
-class CardFeatures(BaseFeaturesExtractor):
-    """Trunk output, followed by one score per action: the scorer's for held cards, else 0.
+class CardNetwork(BaseFeaturesExtractor):
+    """Logit of every action, followed by the value of the state.
 
-    A plain network has to learn for each of 104 cards anew what it means to fit a row. Here every
-    held card is described by the row it would go to as things stand, and one small network, the
-    same for all cards, scores that description. Actions that are no numbered card (pass, the
-    rows, a 0 card) are left to the layer after this one, which sees the trunk.
+    A trunk looks at the table, the hand and the hidden cards. One scorer, the same for all cards,
+    judges each card in hand by what `sixnimmt_env.trained.features` tells of it, by the trunk and
+    by the mean of all cards in the hand; another one each row that can be taken. Pass and 0 cards
+    are scored from the trunk.
 
     Parameters
     ----------
@@ -31,92 +46,117 @@ class CardFeatures(BaseFeaturesExtractor):
     rules : Rules
         What the vectors were encoded for.
     width, card_width : int
-        Units in each layer of the trunk and of the scorer.
+        Units in each layer of the trunk and of the scorers.
     """
 
     def __init__(
-        self, observation_space: spaces.Box, rules: Rules, width: int = 256, card_width: int = 64
+        self, observation_space: spaces.Box, rules: Rules, width: int = 128, card_width: int = 64
     ) -> None:
-        super().__init__(observation_space, width + rules.num_actions)
-        self.slices = {f.name: slice(f.start, f.stop) for f in field_table(rules)}
-        self.slots = rules.hand_size
+        super().__init__(observation_space, rules.num_actions + 1)
+        self.rules = rules
         self.num_actions = rules.num_actions
-        self.appends = rules.low_card == "append"
-        self.two_cards = rules.cards_per_turn > 1
-        per_card = 8 + 2 * self.appends + 3 * self.two_cards
-        size = observation_space.shape[0] + self.slots * per_card
         self.trunk = nn.Sequential(
-            nn.Linear(size, width), nn.ReLU(), nn.Linear(width, width), nn.ReLU()
+            nn.Linear(whole_size(rules), width), nn.ReLU(), nn.Linear(width, width), nn.ReLU()
         )
-        self.card = nn.Linear(per_card, card_width)
-        self.context = nn.Linear(width, card_width)
-        self.score = nn.Sequential(
-            nn.ReLU(), nn.Linear(card_width, card_width), nn.ReLU(), nn.Linear(card_width, 1)
+        self.card = nn.Linear(CARD_FEATURES, card_width)
+        self.card_context = nn.Linear(width, card_width)
+        self.mix = nn.Linear(card_width, card_width)
+        self.mix_context = nn.Linear(width + card_width, card_width)
+        self.card_score = nn.Linear(card_width, 1, bias=False)
+        self.row = nn.Linear(ROW_FEATURES, card_width // 2)
+        self.row_context = nn.Linear(width, card_width // 2)
+        self.row_score = nn.Linear(card_width // 2, 1, bias=False)
+        self.plain = nn.Linear(width, 2)
+        self.value = nn.Sequential(
+            nn.Linear(width + card_width, card_width), nn.ReLU(), nn.Linear(card_width, 1)
         )
-        self.register_buffer("numbers", torch.arange(1.0, NUM_CARDS + 1), persistent=False)
-        self.register_buffer("heads", torch.tensor(BULL_HEADS / 7.0).float(), persistent=False)
 
     def forward(self, observations: Tensor) -> Tensor:
-        """Features (n, width + actions) of encoded observations (n, F)."""
-        cards = (observations[:, self.slices["hand"]] * self.numbers).topk(self.slots).values
-        described = self.describe(observations, cards)
-        trunk = self.trunk(torch.cat([observations, described.flatten(1)], dim=1))
-        score = self.score(self.card(described) + self.context(trunk)[:, None])[:, :, 0]
-        scores = torch.zeros(len(cards), self.num_actions, device=cards.device)
-        scores = scores.scatter(1, cards.long(), score * (cards > 0))
-        return torch.cat([trunk, scores], dim=1)
+        """Logits and value (n, A + 1) of encoded observations (n, F)."""
+        return self.judge(describe(self.rules, observations.detach().cpu().numpy()))
 
-    def describe(self, observations: Tensor, cards: Tensor) -> Tensor:
-        """What is known of each numbered card of a hand (n, H), shape (n, H, features)."""
-        end = (observations[:, self.slices["row_end"]] * NUM_CARDS).round()
-        gaps = cards[:, :, None] - end[:, None]
-        gap, row = torch.where(gaps > 0, gaps, NO_ROW).min(dim=2)
-        fits = (gap < NO_ROW).float()
-        goes = fits  # to a row that is known beforehand
-        if self.appends:
-            goes = torch.ones_like(fits)
-            row = torch.where(fits > 0, row, end.argmax(dim=1, keepdim=True))
-            gap = cards - end.gather(1, row)  # negative for a low card
-        unseen = nn.functional.pad(observations[:, self.slices["unseen"]].cumsum(1), (1, 0))
-        below = unseen.gather(1, (cards - 1).clamp(min=0).long())
-        below = below - unseen.gather(1, end.gather(1, row).long()) * fits
-        length = observations[:, self.slices["row_len"]].gather(1, row) * goes
-        row_heads = observations[:, self.slices["row_heads"]].gather(1, row) * goes
-        features = [
-            torch.ones_like(cards),
-            cards / NUM_CARDS,
-            fits,
-            gap * goes / NUM_CARDS,
-            below / 20,  # hidden cards that would come between: how likely the row grows first
-            length,
-            row_heads,
-            self.heads[cards.long()],
-        ]
-        if self.appends:
-            sixth = (length * ROW_CAPACITY > ROW_CAPACITY - 0.5).float()
-            features += [sixth, sixth * row_heads]
-        if self.two_cards:
-            own = observations[:, self.slices["committed"]]  # number, whether a 0, whether second
-            features += own[:, :, None].expand(-1, -1, self.slots).unbind(1)
-        return torch.stack(features, dim=2) * (cards > 0)[:, :, None]
+    def judge(self, seen: Described) -> Tensor:
+        """Logits and value (n, A + 1) of described observations."""
+        whole, who, card, cards, taking, rows = self._tensors(seen)
+        trunk, first, both = self._read(whole, who, cards)
+        second = torch.relu(self.mix(first) + self.mix_context(both)[who])
+        out = trunk.new_zeros(len(trunk), self.num_actions + 1)
+        plain = self.plain(trunk)
+        out[:, PASS] = plain[:, 0]
+        if self.rules.zeros:
+            out[:, ZERO] = plain[:, 1]
+        out[who, card] = self.card_score(second)[:, 0]
+        if len(taking):
+            judged = torch.relu(self.row(rows) + self.row_context(trunk[taking])[:, None])
+            out[taking, TAKE_ROW : TAKE_ROW + NUM_ROWS] = self.row_score(judged)[:, :, 0]
+        out[:, -1] = VALUE_SCALE * self.value(both)[:, 0]
+        return out
+
+    def values(self, seen: Described) -> Tensor:
+        """Values (n,) of described observations, without scoring any action."""
+        whole, who, _, cards, _, _ = self._tensors(seen)
+        return VALUE_SCALE * self.value(self._read(whole, who, cards)[2])[:, 0]
+
+    def _tensors(self, seen: Described) -> list[Tensor]:
+        device = self.plain.weight.device
+        return [torch.as_tensor(array, device=device) for array in seen]
+
+    def _read(self, whole: Tensor, who: Tensor, cards: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        trunk = self.trunk(whole)
+        first = torch.relu(self.card(cards) + self.card_context(trunk)[who])
+        mean = first.new_zeros(len(whole), first.shape[1]).index_add(0, who, first)
+        mean = mean / torch.bincount(who, minlength=len(whole)).clamp(min=1)[:, None]
+        return trunk, first, torch.cat([trunk, mean], dim=1)
+
+
+class Columns(nn.Module):
+    """Some columns of a matrix."""
+
+    def __init__(self, start: int, stop: int) -> None:
+        super().__init__()
+        self.start, self.stop = start, stop
+
+    def forward(self, matrix: Tensor) -> Tensor:
+        """Return the columns."""
+        return matrix[:, self.start : self.stop]
 
 
 class CardPolicy(MaskableActorCriticPolicy):
-    """Actor-critic on `CardFeatures`: the shared scorer's values are added to the logits.
+    """Actor-critic whose logits and value are those of `CardNetwork`.
 
-    Use it with `features_extractor_class=CardFeatures` and `net_arch=[]`.
+    Use it with `policy_kwargs=network(rules)`. A network of one's own has to give the same: all
+    logits, then the value.
     """
 
-    def _get_action_dist_from_latent(self, latent_pi: Tensor) -> MaskableDistribution:
-        logits = self.action_net(latent_pi)
-        scores = latent_pi[:, -logits.shape[1] :]
-        return self.action_dist.proba_distribution(action_logits=logits + scores)
+    def _build(self, lr_schedule: Any) -> None:
+        super()._build(lr_schedule)
+        actions = int(self.action_space.n)  # type: ignore[attr-defined]
+        self.action_net = Columns(0, actions)  # type: ignore[assignment]
+        self.value_net = Columns(actions, actions + 1)  # type: ignore[assignment]
+        for layer in (module for module in self.modules() if isinstance(module, nn.Linear)):
+            if layer.out_features <= 2:  # last ones: begin with equal chances
+                layer.weight.data.mul_(0.01)
+        self.optimizer = self.optimizer_class(
+            self.parameters(), lr=lr_schedule(1), **self.optimizer_kwargs
+        )
 
 
-def network(rules: Rules) -> dict[str, object]:
+def network(rules: Rules, **widths: int) -> dict[str, object]:
     """Arguments that make MaskablePPO use this network, but for the policy class."""
     return {
-        "features_extractor_class": CardFeatures,
-        "features_extractor_kwargs": {"rules": rules},
+        "features_extractor_class": CardNetwork,
+        "features_extractor_kwargs": {"rules": rules, **widths},
         "net_arch": [],
     }
+
+
+def network_policy(
+    weights: Mapping[str, Tensor], scope: Scope, about: dict[str, Any], greedy: bool = True
+) -> NetworkPolicy:
+    """Weights of a `CardNetwork` as a policy that needs NumPy alone."""
+    arrays = {
+        name: tensor.detach().cpu().numpy().copy()
+        for name, tensor in weights.items()
+        if not name.startswith("value")
+    }
+    return NetworkPolicy(arrays, scope, greedy, about)

@@ -5,13 +5,16 @@ from __future__ import annotations
 import importlib
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Final
 
 from agents.cautious import Cautious
 from agents.coldest_row import ColdestRow
 from agents.considerate_row import ConsiderateRow
 from agents.heuristics import CardPlayer
+from agents.learned import SAMPLED, file_of, load_policy
 from sixnimmt_env.policy import POLICIES, Policy, cheapest_row, make_policy
+from sixnimmt_env.trained.shipped import TrainedPolicy
 
 Make = Callable[[list[str]], Policy]
 
@@ -42,8 +45,9 @@ def load_player(spec: str) -> Policy:
     ----------
     spec : str
         A name in `PLAYERS`, with arguments after colons where it takes any
-        ("monte_carlo:200"); a saved network ("FILE.zip"); or a class of one's own
-        ("module:Class"), which is called without arguments.
+        ("monte_carlo:200"); a saved network ("FILE.npz" or "FILE.zip"), which draws its actions
+        from its distribution if ":sampled" follows; or a class of one's own ("module:Class"),
+        which is called without arguments.
 
     Returns
     -------
@@ -59,16 +63,29 @@ def load_player(spec: str) -> Policy:
     if not isinstance(spec, str) or not spec:
         raise ValueError(f"player {spec!r}: a name is needed. {_help()}")
     name, *arguments = spec.split(":")
-    if name not in PLAYERS:
-        if spec.endswith(".zip"):
-            return _saved_network(spec)
-        if not arguments:
-            raise ValueError(f"player {spec!r} is not known. {_help()}")
-        return make_policy(spec)
     try:
-        return PLAYERS[name].make(arguments)
+        if name in PLAYERS:
+            return PLAYERS[name].make(arguments)
+        file = file_of(spec)
     except ValueError as error:
         raise ValueError(f"player {spec!r}: {error}") from error
+    if file is not None:
+        return _saved_network(spec, file)
+    if not arguments:
+        raise ValueError(f"player {spec!r} is not known. {_help()}")
+    return make_policy(spec)
+
+
+def saved_file(spec: str) -> Path | None:
+    """File of the saved network that a player is made of, None if there is none.
+
+    Raises
+    ------
+    ValueError
+        If something that is not known follows the file.
+    """
+    name, _, rest = spec.partition(":")
+    return saved_file(rest) if rest and name in PLAYERS else file_of(spec)
 
 
 def player_table() -> str:
@@ -81,8 +98,8 @@ def player_table() -> str:
 
 def _help() -> str:
     return (
-        f"Known are {', '.join(PLAYERS)}; 'FILE.zip' is a saved network and 'module:Class' a "
-        "class of your own"
+        f"Known are {', '.join(PLAYERS)}; 'FILE.npz' or 'FILE.zip' is a saved network and "
+        "'module:Class' a class of your own"
     )
 
 
@@ -123,9 +140,19 @@ def _search(module: str, name: str) -> Make:
     return make
 
 
-def _saved_network(path: str) -> Policy:
-    load: Callable[[str], Policy] = _imported("agents.learned", "load_policy")
-    return load(path)
+def _trained(arguments: list[str]) -> Policy:
+    if arguments not in ([], [SAMPLED]):
+        raise ValueError(
+            f"{':'.join(arguments)!r} is not known: give nothing, or {SAMPLED!r} for a player that "
+            "draws its actions from the network's distribution"
+        )
+    return TrainedPolicy(greedy=not arguments)
+
+
+def _saved_network(spec: str, file: Path) -> Policy:
+    if file.suffix == ".zip":
+        _imported("sb3_contrib", "MaskablePPO")
+    return load_policy(spec)
 
 
 def _imported(module: str, name: str) -> Any:
@@ -148,6 +175,11 @@ PLAYERS: Final[dict[str, Entry]] = {
     ),
     "sixth_card": Entry(
         "", "the sixth card of the row with most heads; for collecting heads", _core("sixth_card")
+    ),
+    "trained": Entry(
+        "[:sampled]",
+        "the trained network of the package for the game, or draws from its distribution",
+        _trained,
     ),
     "coldest_row": Entry(
         "[:cheapest_row]",

@@ -27,7 +27,7 @@ from typing import Any, Final
 import numpy as np
 from tqdm import tqdm
 
-from agents.players import PLAYERS
+from agents.players import PLAYERS, saved_file
 from benchmarks.arena_report import draw, markdown, write_csv
 from benchmarks.lineups import CHUNK, PARTS, Chunk, Config, chunks, lineups
 from benchmarks.pool import play_all
@@ -276,9 +276,10 @@ def _identity(config: Config) -> dict[str, Any]:
 
 def _code(spec: str) -> list[Path]:
     """File of a saved network, or of the module of a player of one's own."""
+    file = saved_file(spec)
+    if file is not None:
+        return [file]
     name = spec.split(":")[0]
-    if spec.endswith(".zip"):
-        return [Path(spec)]
     module = None if name in PLAYERS else importlib.util.find_spec(name)
     return [Path(module.origin)] if module is not None and module.origin else []
 
@@ -320,7 +321,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         description="Players against each other on duplicate deals. docs/arena.md explains it.",
     )
     add = parser.add_argument
-    add("--players", required=True, help="by commas: names, FILE.zip, module:Class")
+    add("--players", required=True, help="by commas: names, FILE.npz, FILE.zip, module:Class")
     add("--seats", type=int, default=4, help="players at a table (4)")
     add("--rounds", type=int, default=2000, help="deals of every lineup (2000)")
     add("--variant", choices=sorted(VARIANTS), default="base")

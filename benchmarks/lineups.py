@@ -15,7 +15,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.players import PLAYERS, load_player
+from agents.players import PLAYERS, load_player, saved_file
 from sixnimmt_env.engine import Engine
 from sixnimmt_env.observe import Observation, observe
 from sixnimmt_env.policy import Policy
@@ -120,7 +120,7 @@ class Config:
             )
         for spec in dict.fromkeys(self.players):
             player = load_player(spec)
-            if spec.endswith(".zip") or spec.split(":")[0] in PLAYERS:
+            if saved_file(spec) is not None or spec.split(":")[0] in PLAYERS:
                 _try(spec, player, first)
 
 

@@ -20,7 +20,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.players import load_player
+from agents.players import load_player, saved_file
 from benchmarks.lineups import Chunk, Config
 from sixnimmt_env.cards import action_name
 from sixnimmt_env.engine import Engine
@@ -186,7 +186,7 @@ class _Table:
     def _load(self, i: int, spec: str) -> Policy:
         try:
             with self.clock.running(i, self.limit):
-                return _saved(spec) if spec.endswith(".zip") else load_player(spec)
+                return _saved(spec) if saved_file(spec) is not None else load_player(spec)
         except BaseException as error:
             raise self._broken(i, error) from error
 
@@ -276,5 +276,6 @@ def _saved(spec: str) -> Policy:
     """A saved network: slow to load, and always the same."""
     player = load_player(spec)
     # One thread: processes do not get in each other's way, and sums are always the same.
-    sys.modules["torch"].set_num_threads(1)
+    if "torch" in sys.modules:
+        sys.modules["torch"].set_num_threads(1)
     return player

@@ -3,6 +3,7 @@
 from sb3_contrib import MaskablePPO
 
 from sixnimmt_env.envs.sb3 import SixNimmtVecEnv
+from sixnimmt_env.trained.scope import scope_of
 
 
 def main(steps: int = 200_000, num_games: int = 64, path: str = "policy.zip") -> None:
@@ -10,7 +11,7 @@ def main(steps: int = 200_000, num_games: int = 64, path: str = "policy.zip") ->
     model = MaskablePPO(
         "MlpPolicy", env, n_steps=20, batch_size=1024, n_epochs=2, gamma=1.0, verbose=1, seed=0
     )
-    model.rules = env.rules  # saved with the model: it will refuse to play anything else
+    model.scope = scope_of([env.rules])  # saved with the model: it will refuse to play others
     model.learn(steps)
     model.save(path)
 

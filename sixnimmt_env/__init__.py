@@ -8,6 +8,7 @@ from sixnimmt_env.observe import observe
 from sixnimmt_env.policy import make_policy, play
 from sixnimmt_env.rules import Rules
 from sixnimmt_env.state import State
+from sixnimmt_env.trained.network import load_policy
 from sixnimmt_env.variants import make_rules
 
 __version__ = "0.1.0"
@@ -18,6 +19,7 @@ __all__ = [
     "State",
     "__version__",
     "encode",
+    "load_policy",
     "make_policy",
     "make_rules",
     "observe",

@@ -15,6 +15,7 @@ from sixnimmt_env.engine import Engine
 from sixnimmt_env.observe import Observation, observe
 from sixnimmt_env.rules import Rules
 from sixnimmt_env.state import OVER, PLAY, SECOND, TAKE, State
+from sixnimmt_env.trained.shipped import TrainedPolicy
 
 Actions = NDArray[np.integer[Any]]
 
@@ -206,6 +207,7 @@ POLICIES: Final[dict[str, Callable[[], Policy]]] = {
     "highest": HighestPolicy,
     "closest_gap": ClosestGapPolicy,
     "sixth_card": SixthCardPolicy,
+    "trained": TrainedPolicy,
 }
 
 
@@ -225,7 +227,8 @@ def make_policy(policy: str | Policy) -> Policy:
         if not name:
             raise ValueError(
                 f"policy {policy!r} is not known: choose one of {sorted(POLICIES)}, "
-                "'module:Class', or give an object with act(observation, rng)"
+                "'module:Class', or give an object with act(observation, rng), for example "
+                "sixnimmt_env.load_policy('FILE.npz')"
             )
         try:
             made = getattr(importlib.import_module(module), name)()

@@ -15,8 +15,10 @@ pytestmark = pytest.mark.xdist_group("wheel")
 
 PLAY_ONE_ROUND = """
 import importlib
+from dataclasses import replace
 
-from sixnimmt_env import sixnimmt_v0
+from sixnimmt_env import play, sixnimmt_v0
+from sixnimmt_env.trained.shipped import shipped
 
 env = sixnimmt_v0.parallel_env()
 observations, infos = env.reset(seed=0)
@@ -31,6 +33,10 @@ while env.agents:
     observations, rewards, terminations, truncations, infos = env.step(actions)
     steps += 1
 assert steps >= 10, steps
+
+for policy in shipped():
+    rules = replace(policy.scope.rules, row_choice=policy.scope.row_choices[0])
+    play(["trained"] * rules.num_players, rules, games=2)
 
 for name in ("agents", "training", "benchmarks", "torch", "stable_baselines3"):
     try:
@@ -61,6 +67,10 @@ def test_contents(wheel: Path) -> None:
     assert "sixnimmt_env/__init__.py" in names
     assert "sixnimmt_env/py.typed" in names
     assert f"{dist_info}/licenses/LICENSE" in names
+    folder = ROOT / "sixnimmt_env" / "trained" / "policies"
+    trained = {path.relative_to(ROOT).as_posix() for path in folder.iterdir()}
+    assert "sixnimmt_env/trained/policies/README.md" in trained
+    assert trained <= set(names)
 
 
 def test_runs_alone(wheel: Path, tmp_path: Path) -> None:

@@ -5,16 +5,13 @@ from __future__ import annotations
 import hashlib
 import io
 import os
-import random
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, BinaryIO
 
-import numpy as np
 import torch
-from sb3_contrib import MaskablePPO
 
-MAGIC = b"sixnimmt checkpoint 1\n"
+MAGIC = b"sixnimmt checkpoint 2\n"
 DIGEST = 32
 
 
@@ -32,21 +29,8 @@ def write_atomically(path: Path, write: Callable[[BinaryIO], Any]) -> None:
     os.replace(spare, path)
 
 
-def save(path: Path, model: MaskablePPO, metrics: list[dict[str, float]]) -> None:
-    """Save all that the rest of the run depends on. Call it between two rollouts."""
-    content = {
-        "policy": model.policy.state_dict(),
-        "optimizer": model.policy.optimizer.state_dict(),
-        "steps": model.num_timesteps,
-        "updates": model._n_updates,
-        "env": model.env,
-        "last_obs": model._last_obs,
-        "last_starts": model._last_episode_starts,
-        "python_rng": random.getstate(),
-        "numpy_rng": np.random.get_state(),
-        "torch_rng": torch.get_rng_state(),
-        "metrics": metrics,
-    }
+def save(path: Path, content: dict[str, Any]) -> None:
+    """Save all that the rest of a run depends on."""
     buffer = io.BytesIO()
     torch.save(content, buffer)
     payload = buffer.getvalue()
@@ -73,23 +57,13 @@ def load(path: Path) -> dict[str, Any]:
         raise CheckpointError(
             f"{path} is damaged (its checksum does not match): restore a copy or begin a new run"
         )
-    content: dict[str, Any] = torch.load(
-        io.BytesIO(data[start:]), map_location="cpu", weights_only=False
-    )
+    try:
+        content: dict[str, Any] = torch.load(
+            io.BytesIO(data[start:]), map_location="cpu", weights_only=False
+        )
+    except Exception as error:  # what it was written from is not here any more
+        raise CheckpointError(
+            f"{path} cannot be read by this version ({error!r}): use the one that wrote it, or "
+            "begin a new run"
+        ) from error
     return content
-
-
-def restore(model: MaskablePPO, content: dict[str, Any]) -> list[dict[str, float]]:
-    """Put a freshly made model where the checkpoint was, and return the metrics so far."""
-    model.policy.load_state_dict(content["policy"])
-    model.policy.optimizer.load_state_dict(content["optimizer"])
-    model.set_env(content["env"], force_reset=False)
-    model.num_timesteps = content["steps"]
-    model._n_updates = content["updates"]
-    model._last_obs = content["last_obs"]
-    model._last_episode_starts = content["last_starts"]
-    random.setstate(content["python_rng"])
-    np.random.set_state(content["numpy_rng"])
-    torch.set_rng_state(content["torch_rng"])
-    metrics: list[dict[str, float]] = content["metrics"]
-    return metrics

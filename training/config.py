@@ -1,114 +1,202 @@
-"""What a training run is made of."""
+"""What a training run is made of: settings, presets in YAML, and what was run with them."""
 
 from __future__ import annotations
 
-import json
+import math
 import platform
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, fields
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar, Literal, TypeVar, get_args, get_origin, get_type_hints
+
+import yaml
 
 from sixnimmt_env import __version__
-from sixnimmt_env.rules import Rules
-from sixnimmt_env.variants import make_rules
+from sixnimmt_env.rules import ROW_CHOICES, Rules
+from sixnimmt_env.trained.scope import in_words, scope_of
+from sixnimmt_env.variants import DEFAULT, make_rules
+from training.checkpoint import write_atomically
 
 PACKAGES = ("numpy", "torch", "stable-baselines3", "sb3-contrib", "gymnasium")
+PRESETS = Path(__file__).with_name("presets")
+CONFIG = "config.yaml"
+
+MonteCarlo = "monte_carlo:100"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Config:
-    """All settings of a run. The same settings give the same weights on the same machine.
+    """Settings that all trainers share."""
 
-    A step is one decision of one seat, forced passes included.
-    """
+    trainer: ClassVar[str]
 
-    preset: str = "quick"
-    num_players: int = 4
-    variant: str = "base"
-    row_choice: str = "player"
+    preset: str = ""
+    """Name of the settings."""
+    variant: str = DEFAULT
+    """Which game."""
+    players: tuple[int, ...] = (4,)
+    """Numbers of players, one network for all; one that is named twice is played twice as often."""
+    row_choice: Literal["player", "fewest_heads", "both"] = "player"
+    """Whether the owner of a low card chooses the row; both: half of the games each."""
     seed: int = 0
-    total_steps: int = 2_000_000
-    num_games: int = 256
-    n_steps: int = 20
-    batch_size: int = 2048
-    n_epochs: int = 2
-    learning_rate: float = 1e-3  # falls to 0 in a straight line
-    gamma: float = 1.0
-    gae_lambda: float = 0.95
-    ent_coef: float = 0.01
-    vf_coef: float = 0.02  # squared heads are large numbers beside the policy's loss
-    threads: int = 1  # more is little faster alone and far slower on a busy machine
-    curve_points: int = 20
-    curve_rounds: int = 2000
+    """Of weights, deals and choices."""
+    steps: int = 2_000_000
+    """Decisions to learn from."""
+    width: int = 128
+    """Units in each layer of the network's trunk."""
+    card_width: int = 64
+    """Units in each layer of its scorers."""
+    threads: int = 1
+    """Processor threads; more is little faster alone and far slower on a busy machine."""
+    held: tuple[str, ...] = ("random", MonteCarlo)
+    """Players the run is measured against, whom it does not learn from; the last one decides which
+    weights are best."""
+    held_rounds: int = 400
+    """Rounds against each of them."""
+    evaluations: int = 10
+    """How often in the run."""
     table_rounds: int = 20_000
+    """Rounds for each line of the table at the end."""
+
+    def __post_init__(self) -> None:
+        hints = get_type_hints(type(self))
+        for name in (field.name for field in fields(self)):
+            fits = _fits(getattr(self, name), hints[name])
+            self.need(name, fits, f"{_in_words(hints[name])} is needed")
+        self.need("seed", 0 <= self.seed < 2**31, "a seed is a number from 0 to 2147483647")
+        self.need_least(1, "steps", "width", "threads")
+        self.need_least(1, "held_rounds", "evaluations", "table_rounds")
+        self.need_least(2, "card_width")
+        for name in ("players", "held"):
+            self.need(name, len(getattr(self, name)) > 0, "at least one entry is needed")
+        scope_of(list(self.games))
+
+    def need(self, name: str, holds: bool, needed: str) -> None:
+        """Refuse a setting that does not make sense.
+
+        Raises
+        ------
+        ValueError
+            Naming it and what is needed, unless it `holds`.
+        """
+        if not holds:
+            raise ValueError(f"{name}={getattr(self, name)!r} is not possible: {needed}")
+
+    def need_least(self, least: int, *names: str) -> None:
+        """Refuse settings that are below a number."""
+        for name in names:
+            value = getattr(self, name)
+            self.need(name, least <= value < math.inf, f"at least {least} is needed")
+
+    def need_above_0(self, *names: str) -> None:
+        """Refuse settings that are 0 or below."""
+        for name in names:
+            self.need(name, 0 < getattr(self, name) < math.inf, "more than 0 is needed")
+
+    def need_share(self, *names: str) -> None:
+        """Refuse settings that are not from 0 to 1."""
+        for name in names:
+            self.need(name, 0 <= getattr(self, name) <= 1, "a number from 0 to 1 is needed")
+
+    @property
+    def games(self) -> tuple[Rules, ...]:
+        """What is learned, in equal shares."""
+        if make_rules(self.variant, min(self.players)).low_card == "append":
+            return tuple(make_rules(self.variant, count) for count in self.players)
+        choices = ROW_CHOICES if self.row_choice == "both" else (self.row_choice,)
+        return tuple(
+            make_rules(self.variant, count, row_choice=choice)
+            for count in self.players
+            for choice in choices
+        )
+
+    @property
+    def fewest_seats(self) -> int:
+        """With how many seats there is a game of each kind."""
+        return len(self.games) * max(self.players)
 
     @property
     def rules(self) -> Rules:
-        """What is played."""
-        return make_rules(self.variant, self.num_players, row_choice=self.row_choice)  # type: ignore[arg-type]
+        """What is measured: four players if they are among the games, rows taken by rule."""
+        few = [rules for rules in self.games if rules.num_players == 4]
+        return (few or list(self.games))[-1]
 
     @property
     def game(self) -> str:
-        """What is played, in words."""
-        rules = self.rules
-        choice = f", row_choice={rules.row_choice}" if rules.low_card == "take" else ""
-        return f"{rules.name}, {rules.num_players} players{choice}"
+        """What is learned, in words."""
+        return str(scope_of(list(self.games)))
 
     @property
-    def rollout_steps(self) -> int:
-        """Steps between two updates."""
-        return self.num_players * self.num_games * self.n_steps
-
-    @property
-    def num_rollouts(self) -> int:
-        """Rollouts in the run."""
-        return -(-self.total_steps // self.rollout_steps)
+    def measured(self) -> str:
+        """What is measured, in words."""
+        return in_words(self.rules)
 
 
-PRESETS = {
-    "quick": Config(),
-    "standard": replace(
-        Config(preset="standard"),
-        total_steps=40_000_000,
-        num_games=512,
-        batch_size=4096,
-        n_epochs=3,
-        curve_points=40,
-        table_rounds=100_000,
-    ),
-}
+C = TypeVar("C", bound=Config)
 
 
-def write_config(config: Config, folder: Path) -> None:
-    """Write the settings and the versions they were used with."""
-    content = {"config": asdict(config), "versions": versions()}
-    (folder / "config.json").write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
+def _fits(value: Any, hint: Any) -> bool:
+    """Whether a value, which may come from a file, is of the type of its setting."""
+    if get_origin(hint) is Literal:
+        return value in get_args(hint)
+    if get_origin(hint) is tuple:
+        return isinstance(value, tuple) and all(_fits(each, get_args(hint)[0]) for each in value)
+    if isinstance(value, bool) or hint is bool:
+        return isinstance(value, bool) and hint is bool
+    return isinstance(value, (int, float) if hint is float else hint)
 
 
-def read_config(folder: Path) -> Config:
-    """Read the settings of a run folder.
+def _in_words(hint: Any) -> str:
+    if get_origin(hint) is Literal:
+        return f"one of {list(get_args(hint))}"
+    if get_origin(hint) is tuple:
+        return f"a list, each of it {_in_words(get_args(hint)[0])}"
+    return {
+        int: "a whole number",
+        float: "a number (in a file 0.001 or 1.0e-3, as 1e-3 is a text in YAML)",
+        str: "a text",
+        bool: "true or false",
+    }[hint]
+
+
+def read_settings(path: Path, kind: type[C]) -> C:
+    """Read settings from a YAML file: those it does not name have their default.
 
     Raises
     ------
     ValueError
-        If there are none, or they are not those of this trainer.
+        If it cannot be read, or names a setting that there is not.
     """
-    path = folder / "config.json"
     try:
-        content: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))["config"]
-    except (OSError, ValueError, KeyError, TypeError) as error:
+        content = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except (OSError, yaml.YAMLError) as error:
+        raise ValueError(f"{path} cannot be read: {error}") from error
+    if not isinstance(content, dict):
+        raise ValueError(f"{path} holds no settings: lines such as 'seed: 0' are needed")
+    known = {field.name for field in fields(kind)}
+    if odd := sorted(set(content) - known):
         raise ValueError(
-            f"{folder} is no run folder, {path.name} cannot be read: {error}"
-        ) from error
-    known = {f.name for f in fields(Config)}
-    if set(content) != known:
-        odd = sorted(set(content) ^ known)
-        raise ValueError(f"{path} is of another version of this trainer: it differs in {odd}")
-    return Config(**content)
+            f"{path} names {odd}, which are no settings of this trainer: it has {sorted(known)}"
+        )
+    lists = {k: tuple(v) if isinstance(v, list) else v for k, v in content.items()}
+    return kind(**lists)
 
 
-def versions() -> dict[str, str]:
+def presets(trainer: str) -> dict[str, Path]:
+    """Preset files of a trainer by name."""
+    return {path.stem: path for path in sorted((PRESETS / trainer).glob("*.yaml"))}
+
+
+def write_settings(config: Config, folder: Path) -> None:
+    """Write all settings of a run, and the versions they were used with."""
+    content = {k: list(v) if isinstance(v, tuple) else v for k, v in asdict(config).items()}
+    text = yaml.safe_dump(content, sort_keys=False)
+    write_atomically(folder / CONFIG, lambda file: file.write(text.encode()))
+    text = yaml.safe_dump(versions(), sort_keys=False)
+    write_atomically(folder / "versions.yaml", lambda file: file.write(text.encode()))
+
+
+def versions() -> dict[str, Any]:
     """Versions of Python and the packages that the numbers depend on."""
     packages = {name: version(name) for name in PACKAGES}
     return {"python": platform.python_version(), "sixnimmt-env": __version__, **packages}

@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from agents.learned import SB3Policy
 from agents.players import load_player
 from sixnimmt_env.policy import Policy, make_policy, play
 from sixnimmt_env.rules import Rules
+from sixnimmt_env.trained.scope import Scope, scope_of
 from sixnimmt_env.variants import VARIANTS, make_rules
 
 Z95 = 1.959964
@@ -68,10 +68,10 @@ def evaluate(
     if rounds < 1:
         raise ValueError(f"rounds={rounds!r} is not possible: at least 1 is needed")
     if isinstance(opponents, (list, tuple)):
-        others = [make_policy(opponent) for opponent in opponents]
+        others = [_made(opponent) for opponent in opponents]
     else:
-        others = [make_policy(opponents)] * (players - 1)
-    made = [make_policy(policy), *others]
+        others = [_made(opponents)] * (players - 1)
+    made = [_made(policy), *others]
     deals = max(2, math.ceil(rounds / players))
     heads, wins = np.zeros(deals), np.zeros(deals)
     for seat in range(players):
@@ -82,13 +82,18 @@ def evaluate(
     return {
         "rounds": deals * players,
         "heads": float(heads.mean()),
-        "heads_interval": _half_width(heads),
+        "heads_interval": half_width(heads),
         "wins": float(wins.mean()),
-        "wins_interval": _half_width(wins),
+        "wins_interval": half_width(wins),
     }
 
 
-def _half_width(values: np.ndarray[Any, Any]) -> float:
+def _made(player: Any) -> Policy:
+    return load_player(player) if isinstance(player, str) else make_policy(player)
+
+
+def half_width(values: np.ndarray[Any, Any]) -> float:
+    """Half the width of the 95 % interval of a mean of independent observations."""
     return float(Z95 * values.std(ddof=1) / math.sqrt(len(values)))
 
 
@@ -169,16 +174,15 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def _rules(policy: Policy, options: argparse.Namespace) -> Rules:
-    """Rules the model was trained for, where the command line does not say otherwise."""
-    given = (options.players, options.variant, options.row_choice)
-    trained = getattr(policy.model, "rules", None) if isinstance(policy, SB3Policy) else None
-    if trained is not None and given == (None, None, None):
-        return trained
-    base = trained or make_rules()
+    """Rules the policy was trained for, where the command line does not say otherwise."""
+    scope: Scope | None = getattr(policy, "scope", None)
+    if scope is None:
+        scope = scope_of([make_rules()])
+    players = 4 if 4 in scope.players else max(scope.players)
     return make_rules(
-        options.variant or base.name,
-        options.players or base.num_players,
-        row_choice=options.row_choice or base.row_choice,
+        options.variant or scope.rules.name,
+        options.players or players,
+        row_choice=options.row_choice or scope.row_choices[0],
     )
 
 

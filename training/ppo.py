@@ -6,52 +6,99 @@ python -m training.ppo --resume runs/FOLDER        # continue, exactly as if nev
 
 from __future__ import annotations
 
-import argparse
-import signal
-import sys
-import time
+import random
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass
 from pathlib import Path
-from types import FrameType
-from typing import Any
+from typing import Any, ClassVar
 
+import numpy as np
 import torch
 from sb3_contrib import MaskablePPO
 from stable_baselines3.common.callbacks import BaseCallback
-from stable_baselines3.common.logger import configure
-from tqdm import tqdm
 
-from agents.learned import SB3Policy
-from agents.network import CardPolicy, network
+from agents.network import CardPolicy, network, network_policy
 from sixnimmt_env.envs.sb3 import SixNimmtVecEnv
-from sixnimmt_env.policy import Policy
-from sixnimmt_env.rules import ROW_CHOICES
-from sixnimmt_env.variants import VARIANTS
-from training import checkpoint, report
-from training.config import PRESETS, Config, read_config, write_config
-from training.evaluate import compare, evaluate, usual_opponents
+from sixnimmt_env.trained.network import NetworkPolicy
+from sixnimmt_env.trained.scope import scope_of
+from training import checkpoint, cli
+from training.config import Config
+from training.run import Run
+from training.tables import Tables
 
-CHECKPOINT = "checkpoint.bin"
-CHECKPOINT_SECONDS = 60.0
-LOGGED = ("train/entropy_loss", "train/value_loss", "train/approx_kl", "train/explained_variance")
-
-
-class Stopped(Exception):
-    """The user asked for a stop, and the checkpoint is written."""
+MODEL = "policy.zip"
+LOGGED = ("entropy_loss", "value_loss", "approx_kl", "explained_variance")
 
 
-def make_model(config: Config) -> MaskablePPO:
+@dataclass(frozen=True, kw_only=True)
+class PPOConfig(Config):
+    """Settings of training.ppo. The same settings give the same weights on one machine.
+
+    A step is one decision of one seat, forced passes included.
+    """
+
+    trainer: ClassVar[str] = "ppo"
+
+    seats: int = 1024
+    """Seats that learn, of all games together."""
+    n_steps: int = 20
+    """Decisions of each seat between two updates."""
+    batch_size: int = 2048
+    """Decisions in a minibatch."""
+    n_epochs: int = 3
+    """How often a decision is learned from."""
+    learning_rate: float = 1e-3
+    """At the start; falls to 0 in a straight line."""
+    gamma: float = 1.0
+    """Discount."""
+    gae_lambda: float = 0.95
+    """Lambda of generalised advantage estimation."""
+    ent_coef: float = 0.1
+    """Weight of the entropy; with less, self-play forgets how to play against others."""
+    vf_coef: float = 0.005
+    """Weight of the value's error: squared heads are large numbers beside the policy's loss."""
+    average: float = 0.98
+    """Weight of the past in the average of the weights, which is what plays in the end."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.need_least(1, "n_steps", "n_epochs")
+        self.need_least(2, "batch_size")  # its advantages are normalised
+        self.need_least(0, "ent_coef", "vf_coef")
+        self.need_above_0("learning_rate")
+        self.need_share("gamma", "gae_lambda")
+        self.need("average", 0 <= self.average < 1, "a number from 0 to below 1 is needed")
+        fewest = self.fewest_seats
+        self.need("seats", self.seats >= fewest, f"{fewest} are needed, one game of each kind")
+
+    @property
+    def env_games(self) -> list[int]:
+        """How many games of each kind."""
+        share = self.seats // len(self.games)
+        return [share // rules.num_players for rules in self.games]
+
+    @property
+    def rollout_steps(self) -> int:
+        """Steps between two updates."""
+        seats = zip(self.games, self.env_games, strict=True)
+        return self.n_steps * sum(rules.num_players * games for rules, games in seats)
+
+
+def make_model(config: PPOConfig) -> MaskablePPO:
     """Make a model at its first step, with its environment."""
     torch.set_num_threads(config.threads)
     # Checks every distribution in every step otherwise, for nothing.
     torch.distributions.Distribution.set_default_validate_args(False)
-    env = SixNimmtVecEnv(
-        num_games=config.num_games,
-        learning_seats="all",
-        num_players=config.num_players,
-        variant=config.variant,
-        row_choice=config.row_choice,
+    env = Tables(
+        [
+            SixNimmtVecEnv(
+                num_games=games,
+                num_players=rules.num_players,
+                variant=config.variant,
+                row_choice=rules.row_choice,
+            )
+            for rules, games in zip(config.games, config.env_games, strict=True)
+        ]
     )
     model = MaskablePPO(
         CardPolicy,
@@ -64,13 +111,13 @@ def make_model(config: Config) -> MaskablePPO:
         gae_lambda=config.gae_lambda,
         ent_coef=config.ent_coef,
         vf_coef=config.vf_coef,
-        policy_kwargs=network(config.rules),
+        policy_kwargs=network(env.rules, width=config.width, card_width=config.card_width),
         seed=config.seed,
         device="cpu",
     )
     # Game i has this seed + i: neither other runs nor evaluations shall share games with it.
     env.seed((config.seed + 1) << 32)
-    model.rules = config.rules  # saved with the model, so that a policy knows its game
+    model.scope = scope_of(list(config.games))  # saved with it, so that it knows its games
     return model
 
 
@@ -85,89 +132,99 @@ class Falling:
 
 
 class Watch(BaseCallback):
-    """Progress, metrics and checkpoints between rollouts; stops there when asked to."""
+    """Between rollouts: averages the weights, and lets the run note, measure and save."""
 
-    def __init__(self, config: Config, folder: Path, metrics: report.Metrics) -> None:
+    def __init__(self, config: PPOConfig, run: Run, average: dict[str, torch.Tensor]) -> None:
         super().__init__()
-        self.config = config
-        self.folder = folder
-        self.metrics = metrics
-        self.heads = "heads collected" if config.rules.collect else "heads"
-        self.stop = False
+        self.config, self.run, self.average = config, run, average
         self.finished: list[int] = []
-        self.saved_at = time.monotonic()
 
     def _on_training_start(self) -> None:
-        self.bar = tqdm(
-            total=self.config.num_rollouts * self.config.rollout_steps,
-            initial=self.num_timesteps,
-            unit=" decisions",
-            unit_scale=True,
-            mininterval=0.5 if sys.stderr.isatty() else 20,
-        )
+        self.run.begin(self.num_timesteps)
         self.begun_at = self.num_timesteps
 
     def _on_step(self) -> bool:
-        infos = self.locals["infos"]
-        self.finished += [info["heads"] for info in infos if "heads" in info]
-        self.bar.update(len(infos))
+        self.finished += [info["heads"] for info in self.locals["infos"] if "heads" in info]
         return True
 
     def _on_rollout_start(self) -> None:
         if self.num_timesteps > self.begun_at:  # a rollout is done and learned from
             self._after_update()
-        if self.stop or time.monotonic() - self.saved_at > CHECKPOINT_SECONDS:
-            self.save()
-        if self.stop:
-            raise Stopped
 
     def _on_training_end(self) -> None:
         if self.num_timesteps > self.begun_at:
             self._after_update()
-        self.save()
+        self.run.save(self.policy(), self.content())
+        self.save_model()
 
-    def close(self) -> None:
-        self.bar.close()
+    def policy(self) -> NetworkPolicy:
+        """The average of the weights as a player."""
+        prefix = "features_extractor."
+        weights = {
+            name.removeprefix(prefix): weight
+            for name, weight in self.average.items()
+            if name.startswith(prefix)
+        }
+        return network_policy(weights, self.model.scope, {})  # type: ignore[attr-defined]
 
-    def save(self) -> None:
-        """Write checkpoint and policy."""
-        checkpoint.save(self.folder / CHECKPOINT, self.model, self.metrics)
-        checkpoint.write_atomically(self.folder / "policy.zip", self.model.save)
-        self.saved_at = time.monotonic()
+    def content(self) -> dict[str, Any]:
+        """The trainer's part of a checkpoint; taken between two rollouts."""
+        model: Any = self.model
+        return {
+            "policy": model.policy.state_dict(),
+            "optimizer": model.policy.optimizer.state_dict(),
+            "average": self.average,
+            "steps": model.num_timesteps,
+            "updates": model._n_updates,
+            "env": model.env,
+            "last_obs": model._last_obs,
+            "last_starts": model._last_episode_starts,
+            "python_rng": random.getstate(),
+            "numpy_rng": np.random.get_state(),
+            "torch_rng": torch.get_rng_state(),
+        }
+
+    def save_model(self) -> None:
+        """Write the average of the weights as a MaskablePPO model."""
+        now = {name: weight.clone() for name, weight in self.model.policy.state_dict().items()}
+        self.model.policy.load_state_dict(self.average)
+        checkpoint.write_atomically(self.run.folder / MODEL, self.model.save)
+        self.model.policy.load_state_dict(now)
 
     def _after_update(self) -> None:
-        row = {"steps": float(self.num_timesteps)}
+        weights = self.model.policy.state_dict()
+        self.run.check_finite(weights.values())
+        updates = self.num_timesteps // self.config.rollout_steps
+        past = min(self.config.average, 1 - 1 / (updates + 1))
+        for name, weight in weights.items():
+            self.average[name].lerp_(weight, 1 - past)
+        numbers = {name: float(self.logger.name_to_value[f"train/{name}"]) for name in LOGGED}
         if self.finished:  # rounds of one length all end in the same rollout, or in none
-            row["heads_self_play"] = sum(self.finished) / len(self.finished)
-        values = self.logger.name_to_value
-        row |= {name.removeprefix("train/"): float(values[name]) for name in LOGGED}
+            numbers["heads_self_play"] = sum(self.finished) / len(self.finished)
         self.finished = []
-        if self._curve_point():
-            test = evaluate(
-                SB3Policy(self.model), "random", self.config.rules, self.config.curve_rounds, seed=1
-            )
-            row["heads_vs_random"] = test["heads"]
-            row["heads_vs_random_interval"] = test["heads_interval"]
-            self.bar.set_postfix_str(f"{test['heads']:.2f} {self.heads} among random players")
-        for name in ("heads_self_play", "heads_vs_random"):
-            if name in row:
-                self.logger.record(f"rollout/{name}", row[name])
-        self.logger.dump(self.num_timesteps)
-        self.metrics.append(row)
-        report.write_metrics(self.metrics, self.folder / "metrics.csv")
-
-    def _curve_point(self) -> bool:
-        total, points = self.config.num_rollouts, self.config.curve_points
-        done = self.num_timesteps // self.config.rollout_steps
-        return done * points // total > (done - 1) * points // total
+        self.run.after_update(self.num_timesteps, numbers, self.policy, self.content)
 
 
-def train(config: Config, folder: Path, resume: bool = False) -> MaskablePPO:
+def _restore(model: MaskablePPO, content: dict[str, Any]) -> None:
+    """Put a freshly made model where the checkpoint was written."""
+    model.policy.load_state_dict(content["policy"])
+    model.policy.optimizer.load_state_dict(content["optimizer"])
+    model.set_env(content["env"], force_reset=False)
+    model.num_timesteps = content["steps"]
+    model._n_updates = content["updates"]
+    model._last_obs = content["last_obs"]
+    model._last_episode_starts = content["last_starts"]
+    random.setstate(content["python_rng"])
+    np.random.set_state(content["numpy_rng"])
+    torch.set_rng_state(content["torch_rng"])
+
+
+def train(config: PPOConfig, folder: Path, resume: bool = False) -> MaskablePPO:
     """Train until the run's end, or until Ctrl-C.
 
     Parameters
     ----------
-    config : Config
+    config : PPOConfig
         All settings.
     folder : Path
         Where everything is written; it has a checkpoint if `resume`.
@@ -181,96 +238,23 @@ def train(config: Config, folder: Path, resume: bool = False) -> MaskablePPO:
     CheckpointError
         If it cannot be continued from.
     """
-    content = checkpoint.load(folder / CHECKPOINT) if resume else None
-    model = make_model(config)
-    metrics: report.Metrics = []
-    if content is not None:
-        metrics = checkpoint.restore(model, content)
-    model.set_logger(configure(str(folder / "tensorboard"), ["tensorboard"]))
-    watch = Watch(config, folder, metrics)
-    left = config.num_rollouts * config.rollout_steps - model.num_timesteps
-    former = signal.signal(signal.SIGINT, _asker(watch))
-    try:
+    with Run(config, folder, resume) as run:
+        model = make_model(config)
+        average = {name: weight.clone() for name, weight in model.policy.state_dict().items()}
+        if run.content is not None:
+            _restore(model, run.content)
+            average = run.content["average"]
+        model.set_logger(run.logger)
+        left = config.steps - model.num_timesteps
         if left > 0:
+            watch = Watch(config, run, average)
             model.learn(left, callback=watch, reset_num_timesteps=not resume)
-    finally:
-        signal.signal(signal.SIGINT, former)
-        model.logger.close()
-        if hasattr(watch, "bar"):
-            watch.close()
     return model
-
-
-def _asker(watch: Watch) -> Any:
-    def ask(number: int, frame: FrameType | None) -> None:
-        if watch.stop:
-            raise KeyboardInterrupt
-        watch.stop = True
-        tqdm.write("stopping after this update; press Ctrl-C again to stop at once", sys.stderr)
-
-    return ask
-
-
-def finish(config: Config, folder: Path, model: MaskablePPO, seconds: float) -> str:
-    """Evaluate, write results and learning curve, and return the table."""
-    players: dict[str, str | Policy] = {"trained": SB3Policy(model)}
-    opponents = usual_opponents(config.rules)
-    players |= {name: name for name in opponents}
-    lines = compare(players, opponents, config.rules, config.table_rounds, seed=2)
-    text = report.write_results(lines, config, seconds, folder)
-    metrics = checkpoint.load(folder / CHECKPOINT)["metrics"]
-    report.draw_curve(metrics, lines, config.rules, folder / "learning_curve.png")
-    return text
-
-
-def parse(arguments: Sequence[str] | None) -> tuple[Config, Path, bool]:
-    """Settings, run folder and whether to resume."""
-    parser = argparse.ArgumentParser(
-        prog="python -m training.ppo", description="Train a 6 nimmt! agent by self-play."
-    )
-    parser.add_argument("--preset", choices=sorted(PRESETS), help="default: quick")
-    parser.add_argument("--players", dest="num_players", type=int)
-    parser.add_argument("--variant", choices=sorted(VARIANTS))
-    parser.add_argument("--row-choice", choices=ROW_CHOICES)
-    parser.add_argument("--seed", type=int)
-    parser.add_argument("--steps", dest="total_steps", type=int, help="decisions to learn from")
-    parser.add_argument("--run", type=Path, help="run folder; default: a new one in runs/")
-    parser.add_argument("--resume", type=Path, metavar="RUN", help="continue this run folder")
-    given = {k: v for k, v in vars(parser.parse_args(arguments)).items() if v is not None}
-    resume = given.pop("resume", None)
-    if resume is not None:
-        if given:
-            parser.error(f"--resume continues a run as it was begun: leave out {sorted(given)}")
-        return read_config(resume), resume, True
-    preset = given.pop("preset", "quick")
-    folder = given.pop("run", Path("runs") / f"{preset}-{time.strftime('%Y%m%d-%H%M%S')}")
-    if (folder / CHECKPOINT).exists():
-        parser.error(f"{folder} has a run already: continue it with --resume, or choose another")
-    config = replace(PRESETS[preset], **given)
-    if config.total_steps < 1 or not 0 <= config.seed < 2**31:
-        parser.error("--steps has to be at least 1 and --seed between 0 and 2147483647")
-    return config, folder, False
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Command line."""
-    start = time.monotonic()
-    try:
-        config, folder, resume = parse(arguments)
-        game = config.game
-        if not resume:
-            folder.mkdir(parents=True, exist_ok=True)
-            write_config(config, folder)
-        print(f"{game}: {config.total_steps:,} decisions, seed {config.seed}\nrun folder: {folder}")
-        model = train(config, folder, resume)
-    except Stopped:
-        sys.exit(f"stopped; continue with: python -m training.ppo --resume {folder}")
-    except (ValueError, OSError) as error:
-        sys.exit(f"error: {error}")
-    seconds = time.monotonic() - start
-    print("evaluating", flush=True)
-    print(f"\n{finish(config, folder, model, seconds)}\n")
-    print(f"trained in {seconds:.0f} s, all in {time.monotonic() - start:.0f} s; see {folder}")
+    cli.main("ppo", PPOConfig, train, arguments)
 
 
 if __name__ == "__main__":

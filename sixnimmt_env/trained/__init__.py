@@ -1,0 +1,1 @@
+"""Trained players that play with NumPy alone."""
