@@ -26,8 +26,8 @@ $(STAMP): pyproject.toml constraints.txt
 	$(BIN)/python -m pip install -q -c constraints.txt -e ".[dev]"
 	@touch $@
 
-train: setup ## Train a PPO agent with the quick preset
-	$(BIN)/python -m training.ppo --preset quick
+train: setup ## Train a first player by self-play, and show how it does
+	$(BIN)/python -m training.lookahead --preset quick
 
 test: setup ## Run the tests, without the slow ones
 	$(PYTEST)

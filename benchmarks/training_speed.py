@@ -3,8 +3,9 @@
     python -m benchmarks.training_speed [--seconds 5]
 
 Each trainer runs with the settings of its quick preset and without evaluations: alone, then as two
-processes side by side, which is how to use two cores. CPU time is that of the processes; on a busy
-machine it says more than the wall clock. The parts of the time are those of the process alone.
+processes side by side, which is how to use two cores. By CPU time is what they would do if each had
+a core to itself: on a busy machine it says more than the wall clock. A decision of training.ppo is
+one of a seat, forced passes included; one of training.lookahead is one that is learned from.
 """
 
 from __future__ import annotations
@@ -213,7 +214,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if options.seconds <= 0:
         parser.error("--seconds: more than 0 is needed")
     alone: dict[str, Speed] = {}
-    print("| trainer | processes | decisions/s, wall clock | decisions/s, CPU time |")
+    print("| trainer | processes | decisions/s by the clock | decisions/s by CPU time |")
     print("|---|---:|---:|---:|")
     for trainer in UPDATES:
         for processes in (1, PROCESSES):

@@ -22,14 +22,11 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.players import load_player
-from sixnimmt_env.engine import Engine
-from sixnimmt_env.observe import observe
 from sixnimmt_env.policy import Policy, play
 from sixnimmt_env.rules import ROW_CHOICES, Rules
 from sixnimmt_env.variants import DEFAULT, VARIANTS
 from training import checkpoint, report
-from training.config import CONFIG, read_settings, write_settings
+from training.config import CONFIG, read_settings
 from training.evaluate import Line, half_width, table
 from training.lookahead import LookaheadConfig, train
 from training.run import CHECKPOINT, Stopped
@@ -93,12 +90,10 @@ def make_config(
 
     Raises
     ------
-    ValueError, OSError
-        If there is no such game or player, or the player does not know the game.
+    ValueError
+        If there is no such game, or a setting does not make sense.
     """
-    if rounds < 1:
-        raise ValueError(f"rounds={rounds} is not possible: at least 1 is needed")
-    config = LookaheadConfig(
+    return LookaheadConfig(
         preset=NAME,
         variant=variant,
         players=(players,),
@@ -107,15 +102,15 @@ def make_config(
         seed=seed,
         seats=GAMES * players,
         share=1.0,
+        # Bolder than self-play: the others do not answer to what is learned.
+        temperature=0.2,
+        learning_rate=4e-3,
         pool=(against,),
         pool_share=1.0,
         alone=True,
         held=(against,),
         table_rounds=rounds,
     )
-    first = observe(config.rules, Engine(config.rules).reset(), 0)
-    load_player(against).act(first, np.random.default_rng(0))
-    return config
 
 
 def respond(config: LookaheadConfig, folder: Path, resume: bool = False) -> Gain:
@@ -125,8 +120,8 @@ def respond(config: LookaheadConfig, folder: Path, resume: bool = False) -> Gain
     ------
     Stopped
         After Ctrl-C, when the checkpoint is written.
-    CheckpointError
-        If it cannot be continued from.
+    ValueError, OSError
+        If it cannot be continued, or the player that stays as it is cannot be used.
     """
     learner = train(config, folder, resume)
     (copy,) = learner.pool
@@ -241,7 +236,7 @@ def parse(arguments: Sequence[str] | None) -> tuple[LookaheadConfig, Path, bool]
     if "against" not in given:
         parser.error("--against PLAYER is needed: whom to respond to")
     folder = given.pop("run", None) or Path("runs") / f"{NAME}-{time.strftime('%Y%m%d-%H%M%S')}"
-    if (folder / CHECKPOINT).exists():
+    if (folder / CONFIG).exists():
         parser.error(f"{folder} has a run already: continue it with --resume, or choose another")
     return make_config(**given), folder, False
 
@@ -261,13 +256,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     folder = Path()
     try:
         config, folder, resume = parse(arguments)
-        if not resume:
-            folder.mkdir(parents=True, exist_ok=True)
-            write_settings(config, folder)
         print(f"a response to {config.pool[0]}: {config.measured}, {config.steps:,} decisions")
         print(f"run folder: {folder}", flush=True)
         gain = respond(config, folder, resume)
-    except Stopped:
+    except (Stopped, KeyboardInterrupt):
         sys.exit(f"stopped; continue with: python -m training.{NAME} --resume {folder}")
     except (ValueError, OSError) as error:
         sys.exit(f"error: {error}")
