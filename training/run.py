@@ -162,12 +162,12 @@ class Run:
             After Ctrl-C, when the checkpoint is written.
         """
         row = {"steps": float(done), **numbers}
+        before, self.done = self.done, done
         due = (done * self.config.evaluations) // self.config.steps
-        measured = due > (self.done * self.config.evaluations) // self.config.steps
+        measured = due > (before * self.config.evaluations) // self.config.steps
         if measured:
             row |= self._measure(policy())
-        self.bar.update(done - self.done)
-        self.done = done
+        self.bar.update(done - before)
         self.metrics.append(row)
         with self._tolerant():
             for name, value in row.items():
