@@ -85,7 +85,8 @@ def saved_file(spec: str) -> Path | None:
         If something that is not known follows the file.
     """
     name, _, rest = spec.partition(":")
-    return saved_file(rest) if rest and name in PLAYERS else file_of(spec)
+    within = rest and (name in PLAYERS or name.isdecimal())
+    return saved_file(rest) if within else file_of(spec)
 
 
 def player_table() -> str:
@@ -205,6 +206,11 @@ PLAYERS: Final[dict[str, Entry]] = {
         "[:DETERMINISATIONS[:OPTION…]]",
         "the same over deals that fit what the others have played so far",
         _search("agents.belief", "Belief"),
+    ),
+    "guided": Entry(
+        "[:DETERMINISATIONS][:FILE.npz]",
+        "the best few actions of a trained network, played on by it over deals that fit the past",
+        _search("agents.guided", "Guided"),
     ),
 }
 """Players by name."""

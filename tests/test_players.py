@@ -29,8 +29,8 @@ class Mine:
 def test_every_name():
     assert set(POLICIES) <= set(PLAYERS)
     for name, entry in PLAYERS.items():
-        if entry.arguments.startswith(":") or name in ("monte_carlo", "belief", "trained"):
-            continue  # those are in test_search and test_trained
+        if entry.arguments.startswith(":") or name in ("monte_carlo", "belief", "guided", "trained"):
+            continue  # those are in test_search, test_guided and test_trained
         player = load_player(name)
         assert isinstance(player, Policy)
         result = play([player, "random"], make_rules("base", 2), games=5)
