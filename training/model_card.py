@@ -12,6 +12,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import yaml
 
@@ -81,7 +82,7 @@ A network that plays {policy.scope}, its most probable action.
 
 - Training: `python -m training.{policy.about["trainer"]} --preset {settings["preset"]}`, seed
   {settings["seed"]}, {policy.about["decisions"]:,} decisions in {seconds / 60:.0f} minutes of wall
-  time on one core of a busy machine, then `policy.npz` of the run folder.
+  time on one core of a busy machine, then `policy.npz` of the run folder.{_pool(settings)}
 - Versions: {", ".join(f"{name} {number}" for name, number in versions.items())}. Other versions
   or processors give other weights from the same command, of about the same strength.
 - Format: weights as a NumPy archive, {path.stat().st_size / 1024:.0f} KiB; load it with
@@ -90,6 +91,16 @@ A network that plays {policy.scope}, its most probable action.
 Mean bull heads and win rate (ties split) of one seat among equal opponents, ± 95 % intervals; the
 seat rotates over the same deals. The intervals leave out the chance of training.
 """
+
+
+def _pool(settings: dict[str, Any]) -> str:
+    if not settings.get("pool"):
+        return ""
+    return (
+        f" In {settings['pool_share']:.0%} of the games other\n  seats were held by "
+        f"{', '.join(f'`{name}`' for name in settings['pool'])} (the preset's file says how to "
+        "train\n  those that are files)."
+    )
 
 
 def _section(policy: NetworkPolicy, measure: Measure, path: Path) -> str:
