@@ -1,322 +1,502 @@
-"""The trainer: exact resume, seeds, damaged checkpoints, saved policies, evaluation."""
+"""Runs of both trainers: seeds, exact resume, what is written, damage, full disks, NaN."""
 
 from __future__ import annotations
 
+import hashlib
 import json
 import signal
-from dataclasses import replace
+import subprocess
+import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+import yaml
 
 pytest.importorskip("sb3_contrib")
 pytest.importorskip("tensorboard")
+pytest.importorskip("tyro")
+pytest.importorskip("yaml")
+pytest.importorskip("matplotlib")
 
-from agents.learned import SB3Policy, load_policy
-from sixnimmt_env.engine import Engine
-from sixnimmt_env.observe import observe
+import torch
+
+from agents.learned import load_policy
 from sixnimmt_env.policy import play
-from sixnimmt_env.variants import make_rules
-from training import checkpoint, evaluate, ppo, report
-from training.config import PRESETS, Config, read_config, write_config
+from training import checkpoint, ppo, report, run
+from training.config import CONFIG, write_settings
+from training.run import BEST, CHECKPOINT, POLICY, Run, Stopped
+from training.samples import Table
 
-TINY = replace(
-    PRESETS["quick"],
-    total_steps=3 * 4 * 4 * 12,
-    num_games=4,
-    n_steps=12,
-    batch_size=64,
-    curve_points=2,
-    curve_rounds=8,
-    table_rounds=40,
+from .runs import (
+    LOOKAHEAD,
+    PPO,
+    TRAINERS,
+    UPDATES,
+    Trainer,
+    assert_same,
+    stop_after,
+    without_times,
 )
 
+ROOT = Path(__file__).parent.parent
 
-def _train(config: Config, folder: Path, resume: bool = False) -> dict[str, np.ndarray]:
-    folder.mkdir(exist_ok=True)
-    model = ppo.train(config, folder, resume)
-    return {name: value.numpy().copy() for name, value in model.policy.state_dict().items()}
+both = pytest.mark.parametrize("trainer", TRAINERS.values(), ids=TRAINERS)
 
-
-def _stop_after(monkeypatch: pytest.MonkeyPatch, rollouts: int) -> None:
-    """As if Ctrl-C was pressed during the last of `rollouts` rollouts."""
-    step = ppo.Watch._on_step
-
-    def pressed(watch: ppo.Watch) -> bool:
-        if watch.num_timesteps >= rollouts * TINY.rollout_steps and not watch.stop:
-            signal.raise_signal(signal.SIGINT)
-        return step(watch)
-
-    monkeypatch.setattr(ppo.Watch, "_on_step", pressed)
-
-
-def _assert_equal(left: dict[str, np.ndarray], right: dict[str, np.ndarray]) -> None:
-    assert left.keys() == right.keys()
-    for name in left:
-        np.testing.assert_array_equal(left[name], right[name], err_msg=name)
+Whole = tuple[Path, dict[str, Any]]
 
 
 @pytest.fixture(scope="module")
-def whole(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, np.ndarray]]:
-    folder = tmp_path_factory.mktemp("whole")
-    return folder, _train(TINY, folder)
+def wholes(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Whole]:
+    """A run of each trainer that nothing interrupts."""
+    done = {}
+    for name, trainer in TRAINERS.items():
+        folder = tmp_path_factory.mktemp(name)
+        done[name] = folder, trainer.train(trainer.config(), folder)
+    return done
 
 
-def test_same_seed_same_weights(whole: tuple[Path, dict[str, np.ndarray]], tmp_path: Path):
-    _assert_equal(_train(TINY, tmp_path), whole[1])
+@pytest.fixture
+def whole(trainer: Trainer, wholes: dict[str, Whole]) -> Whole:
+    return wholes[trainer.kind.trainer]
 
 
-def test_another_seed_other_weights(whole: tuple[Path, dict[str, np.ndarray]], tmp_path: Path):
-    weights = _train(replace(TINY, seed=1), tmp_path)
-    assert any((weights[name] != whole[1][name]).any() for name in weights)
-
-
-@pytest.mark.parametrize("rollouts", [1, 2])
-def test_resume_is_exact(
-    whole: tuple[Path, dict[str, np.ndarray]],
-    rollouts: int,
-    tmp_path: Path,
+def _stopped(
+    trainer: Trainer,
+    config: Any,
+    folder: Path,
+    updates: int,
     monkeypatch: pytest.MonkeyPatch,
-):
+    resume: bool = False,
+) -> None:
     with monkeypatch.context() as patch:
-        _stop_after(patch, rollouts)
-        with pytest.raises(ppo.Stopped):
-            _train(TINY, tmp_path)
-    assert checkpoint.load(tmp_path / ppo.CHECKPOINT)["steps"] == rollouts * TINY.rollout_steps
+        stop_after(patch, updates)
+        with pytest.raises(Stopped):
+            trainer.train(config, folder, resume)
+    # Whoever uses these in between changes nothing.
     np.random.seed(99)
-    _assert_equal(_train(TINY, tmp_path, resume=True), whole[1])
-    metrics = (tmp_path / "metrics.csv").read_text(encoding="utf-8")
-    assert metrics == (whole[0] / "metrics.csv").read_text(encoding="utf-8")
+    torch.manual_seed(99)
 
 
-def test_ctrl_c_says_how_to_continue(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-):
-    monkeypatch.setitem(PRESETS, "quick", TINY)
-    folder = tmp_path / "run"
-    with monkeypatch.context() as patch:
-        _stop_after(patch, 1)
-        with pytest.raises(SystemExit, match="--resume") as stop:
-            ppo.main(["--run", str(folder)])
-    assert str(folder) in str(stop.value)
-    ppo.main(["--resume", str(folder)])
-    assert "closest_gap" in capsys.readouterr().out
-    for name in ("config.json", "metrics.csv", "policy.zip", "results.md", "learning_curve.png"):
-        assert (folder / name).stat().st_size > 0
-    lines = json.loads((folder / "results.json").read_text(encoding="utf-8"))["table"]
-    assert {line["opponents"] for line in lines} == {"random", "closest_gap"}
-    assert all(line["heads_interval"] > 0 for line in lines if line["player"] == "trained")
-    assert "±" in (folder / "results.md").read_text(encoding="utf-8")
+# Seeds
+
+
+@both
+def test_same_seed_same_weights(trainer: Trainer, whole: Whole, tmp_path: Path):
+    assert_same(without_times(trainer.train(trainer.config(), tmp_path)), without_times(whole[1]))
+
+
+@both
+def test_another_seed_other_weights(trainer: Trainer, whole: Whole, tmp_path: Path):
+    other = trainer.train(trainer.config(seed=1), tmp_path)
+    mine, others = (content["trainer"]["average"] for content in (whole[1], other))
+    assert all((mine[name] != others[name]).any() for name in mine if name.endswith("weight"))
+
+
+def test_games_of_other_seeds_are_dealt_otherwise():
+    first, other = (ppo.make_model(PPO.config(seed=seed)).env for seed in (0, 1))
+    hands = []
+    for env in (first, other):
+        env.reset()
+        hands += [env.envs[0]._batch.state.hand.copy()]
+    assert (hands[0] != hands[1]).any(axis=(0, 1)).all()
+
+
+# Resume
+
+GAMES = {"players": (2, 4, 3), "row_choice": "both", "seats": 24, "steps": 700}
+POOL = {"pool": ("past", "closest_gap"), "pool_share": 0.7, "past_updates": 1, "seats": 32}
 
 
 @pytest.mark.parametrize(
-    ("variant", "title", "simple"),
+    ("trainer", "changes", "stops"),
     [
-        ("plus", "| heads collected per round (more is better) |", "sixth_card"),
-        ("simplified", "| heads per round |", "closest_gap"),
+        (PPO, {}, [3]),
+        (PPO, {}, [1, 1]),
+        (PPO, GAMES, [2]),
+        (PPO, {"variant": "plus"}, [2]),
+        (LOOKAHEAD, {}, [3]),
+        (LOOKAHEAD, {}, [1, 1]),
+        (LOOKAHEAD, POOL | GAMES, [2]),
+        (LOOKAHEAD, POOL, [1]),
     ],
 )
-def test_games_with_zeros_are_trained_and_resumed_exactly(
-    variant: str,
-    title: str,
-    simple: str,
+def test_resume_is_exact(
+    trainer: Trainer,
+    changes: dict[str, Any],
+    stops: list[int],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    wholes: dict[str, Whole],
+):
+    parts = tmp_path / "parts"
+    if changes:
+        config = trainer.config(**changes)
+        whole = tmp_path, trainer.train(config, tmp_path)
+    else:
+        config, whole = trainer.config(), wholes[trainer.kind.trainer]
+    for number, updates in enumerate(stops):
+        _stopped(trainer, config, parts, updates, monkeypatch, resume=number > 0)
+    steps = [row["steps"] for row in whole[1]["metrics"]]
+    stopped = checkpoint.load(parts / CHECKPOINT)["metrics"]
+    assert [row["steps"] for row in stopped] == steps[: sum(stops)] != steps
+    assert_same(without_times(trainer.train(config, parts, resume=True)), without_times(whole[1]))
+    metrics = (folder / "metrics.csv" for folder in (whole[0], parts))
+    assert len({path.read_text(encoding="utf-8") for path in metrics}) == 1
+    for name in (POLICY, BEST):
+        assert_same(*(load_policy(folder / name).weights for folder in (whole[0], parts)))
+
+
+def test_earlier_versions_play_along(tmp_path: Path):
+    config = LOOKAHEAD.config(**POOL)
+    past = LOOKAHEAD.train(config, tmp_path)["trainer"]["past"]
+    assert len(past) > 3 and not any(policy.greedy for policy in past)
+    assert len({policy.weights["trunk.0.weight"].tobytes() for policy in past}) == len(past)
+
+
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+from tests.runs import TRAINERS
+from training import run
+
+run.CHECKPOINT_SECONDS = -1.0  # one after each update
+replace, left = os.replace, [2]
+
+def die(source, target):
+    if Path(target).name == run.CHECKPOINT:
+        if not left[0]:
+            os.kill(os.getpid(), signal.SIGKILL)
+        left[0] -= 1
+    replace(source, target)
+
+os.replace = die
+trainer = TRAINERS[sys.argv[1]]
+trainer.train(trainer.config(), Path(sys.argv[2]))
+"""
+
+
+@both
+def test_a_killed_run_continues_exactly(trainer: Trainer, whole: Whole, tmp_path: Path):
+    """Killed while it writes its third checkpoint."""
+    name = trainer.kind.trainer
+    command = [sys.executable, "-c", KILLED, name, str(tmp_path)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == -signal.SIGKILL, done.stderr
+    assert len(checkpoint.load(tmp_path / CHECKPOINT)["metrics"]) == 2
+    again = trainer.train(trainer.config(), tmp_path, resume=True)
+    assert_same(without_times(again), without_times(whole[1]))
+
+
+# From the command line
+
+
+def _file(trainer: Trainer, folder: Path, **changes: Any) -> list[str]:
+    """Arguments that begin a tiny run."""
+    folder.mkdir()
+    write_settings(trainer.config(preset="tiny", **changes), folder)
+    return ["--preset", str((folder / CONFIG).rename(folder / "tiny.yaml"))]
+
+
+@pytest.mark.parametrize(
+    ("trainer", "changes", "said"),
+    [
+        (PPO, {}, ["base with 4 players", "| heads per round |", "3 × closest_gap"]),
+        (LOOKAHEAD, {}, ["base with 4 players", "| heads per round |", "3 × closest_gap"]),
+        (PPO, {"variant": "simplified", "row_choice": "player"}, ["3 × closest_gap"]),
+        (
+            LOOKAHEAD,
+            {"variant": "plus", "row_choice": "player", "players": (2, 4)},
+            ["plus", "| heads collected per round (more is better) |", "3 × sixth_card"],
+        ),
+    ],
+)
+def test_ctrl_c_says_how_to_continue(
+    trainer: Trainer,
+    changes: dict[str, Any],
+    said: list[str],
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ):
-    monkeypatch.setitem(PRESETS, "quick", replace(TINY, total_steps=6 * TINY.rollout_steps))
-    whole, parts = tmp_path / "whole", tmp_path / "parts"
-    ppo.main(["--variant", variant, "--run", str(whole)])
-    out = capsys.readouterr().out
-    assert f"{variant}, 4 players: " in out and title in out
-    assert f"3 × {simple}" in out and "row_choice" not in (whole / "results.md").read_text()
-    assert (whole / "learning_curve.png").stat().st_size > 0
+    folder, name = tmp_path / "run", trainer.kind.trainer
+    begin = [*_file(trainer, tmp_path / "file", **changes), "--run", str(folder)]
     with monkeypatch.context() as patch:
-        _stop_after(patch, 3)
-        with pytest.raises(SystemExit, match="--resume"):
-            ppo.main(["--variant", variant, "--run", str(parts)])
-    np.random.seed(99)
-    ppo.main(["--resume", str(parts)])
-    left, right = (checkpoint.load(folder / ppo.CHECKPOINT) for folder in (whole, parts))
-    assert left["metrics"] == right["metrics"]
-    for name, value in left["policy"].items():
-        np.testing.assert_array_equal(value, right["policy"][name], err_msg=name)
+        stop_after(patch, 1)
+        with pytest.raises(SystemExit, match="--resume") as stop:
+            trainer.module.main(begin)
+    assert f"python -m training.{name} --resume {folder}" in str(stop.value)
+    assert "stopping after this update" in capsys.readouterr().err
+    trainer.module.main(["--resume", str(folder)])
+    out = capsys.readouterr().out
+    results = (folder / "results.md").read_text(encoding="utf-8")
+    for words in said:
+        assert words in out + results
+    assert "±" in results and "seed 0" in results
+    assert ("row_choice" in results) == (not changes)
+    names = [CONFIG, "versions.yaml", "metrics.csv", POLICY, BEST, "learning_curve.png"]
+    names += ["policy.zip"] if trainer is PPO else []
+    for file in names:
+        assert (folder / file).stat().st_size > 0
+    assert list((folder / "tensorboard").iterdir())
+    assert not list(folder.glob("*.part"))
+    table = json.loads((folder / "results.json").read_text(encoding="utf-8"))["table"]
+    assert {line["player"] for line in table} > {"trained", "random"}
+    assert all(line["heads_interval"] > 0 for line in table if line["player"] == "trained")
+    assert set(yaml.safe_load((folder / "versions.yaml").read_text())) > {"python", "torch"}
+    about = load_policy(folder / POLICY).about
+    assert about["trainer"] == name and about["preset"] == "tiny"
+    assert about["decisions"] >= about["of"] == trainer.config(**changes).steps
 
 
-def test_self_play_heads_are_left_out_where_no_round_ended(tmp_path: Path):
-    config = replace(TINY, variant="simplified", total_steps=5 * TINY.rollout_steps)
-    _train(config, tmp_path)
-    metrics = checkpoint.load(tmp_path / ppo.CHECKPOINT)["metrics"]
-    # A round has 48 decisions and a rollout 12 of each seat.
-    assert ["heads_self_play" in row for row in metrics] == [False, False, False, True, False]
-    assert metrics[3]["heads_self_play"] > 0
-    report.draw_curve(metrics[:3], [], config.rules, tmp_path / "curve.png")
-
-
-@pytest.mark.parametrize(("variant", "sign"), [("plus", 1), ("simplified", -1)])
-def test_a_short_run_learns_the_aim(variant: str, sign: int, tmp_path: Path):
-    config = replace(
-        TINY, variant=variant, total_steps=16_000, num_games=32, n_steps=24, batch_size=512
-    )
-    _train(config, tmp_path)
-    agent = load_policy(tmp_path / "policy.zip")
-    trained, random = (
-        evaluate.evaluate(policy, "random", config.rules, rounds=1200, seed=3)
-        for policy in (agent, "random")
-    )
-    assert sign * (trained["heads"] - random["heads"]) > 2
-    assert trained["wins"] > 0.3
-
-
-@pytest.mark.parametrize("damage", ["torn", "flipped", "other", "missing"])
-def test_damaged_checkpoint_is_refused(
-    whole: tuple[Path, dict[str, np.ndarray]], damage: str, tmp_path: Path
+def test_ctrl_c_twice_stops_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ):
-    data = bytearray((whole[0] / ppo.CHECKPOINT).read_bytes())
+    play_round = Table.play
+
+    def pressed(*arguments: Any) -> Any:
+        signal.raise_signal(signal.SIGINT)
+        signal.raise_signal(signal.SIGINT)
+        return play_round(*arguments)
+
+    monkeypatch.setattr(Table, "play", pressed)
+    before = signal.getsignal(signal.SIGINT)
+    with pytest.raises(SystemExit, match="stopped; continue with"):
+        LOOKAHEAD.module.main([*_file(LOOKAHEAD, tmp_path / "file"), "--run", str(tmp_path / "a")])
+    assert "press Ctrl-C again" in capsys.readouterr().err
+    assert signal.getsignal(signal.SIGINT) is before
+    assert not (tmp_path / "a" / CHECKPOINT).exists()
+
+
+@both
+def test_a_finished_run_is_left_as_it_is(trainer: Trainer, whole: Whole):
+    again = trainer.train(trainer.config(), whole[0], resume=True)
+    assert_same(without_times(again), without_times(whole[1]))
+
+
+@both
+def test_a_run_is_not_overwritten(
+    trainer: Trainer, whole: Whole, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    with pytest.raises(SystemExit):
+        trainer.module.main(["--run", str(whole[0])])
+    assert "has a run already: continue it with --resume" in capsys.readouterr().err
+    write_settings(trainer.config(), tmp_path)  # begun, but not saved yet
+    with pytest.raises(SystemExit):
+        trainer.module.main(["--run", str(tmp_path)])
+    assert "no checkpoint yet: choose another folder" in capsys.readouterr().err
+
+
+# Checkpoints
+
+
+@both
+@pytest.mark.parametrize("damage", ["torn", "flipped", "short", "other", "missing"])
+def test_a_damaged_checkpoint_is_refused(
+    trainer: Trainer, whole: Whole, damage: str, tmp_path: Path
+):
+    data = bytearray((whole[0] / CHECKPOINT).read_bytes())
     if damage == "torn":
         data = data[: len(data) // 2]
     elif damage == "flipped":
         data[len(data) // 2] ^= 1
+    elif damage == "short":
+        data = data[:30]
     elif damage == "other":
         data = bytearray(b"something else")
-    path = tmp_path / ppo.CHECKPOINT
+    path = tmp_path / CHECKPOINT
     if damage != "missing":
         path.write_bytes(data)
-    write_config(TINY, tmp_path)
-    with pytest.raises(checkpoint.CheckpointError, match=ppo.CHECKPOINT):
+    write_settings(trainer.config(), tmp_path)
+    with pytest.raises(checkpoint.CheckpointError, match=CHECKPOINT):
         checkpoint.load(path)
-    with pytest.raises(SystemExit, match=r"error: .*checkpoint"):
-        ppo.main(["--resume", str(tmp_path)])
+    with pytest.raises(SystemExit, match=r"^error: .*checkpoint"):
+        trainer.module.main(["--resume", str(tmp_path)])
+
+
+@both
+def test_a_checkpoint_of_other_settings_is_refused(trainer: Trainer, whole: Whole, tmp_path: Path):
+    (tmp_path / CHECKPOINT).write_bytes((whole[0] / CHECKPOINT).read_bytes())
+    for changes in ({"width": 32}, {"seed": 3}, {"learning_rate": 0.5}):
+        write_settings(trainer.config(**changes), tmp_path)
+        with pytest.raises(SystemExit, match=r"^error: .*other settings.*begin a new run"):
+            trainer.module.main(["--resume", str(tmp_path)])
+
+
+@both
+def test_a_run_of_the_other_trainer_is_refused(trainer: Trainer, wholes: dict[str, Whole]):
+    (other,) = set(TRAINERS) - {trainer.kind.trainer}
+    with pytest.raises(SystemExit, match="which are no settings of this trainer"):
+        trainer.module.main(["--resume", str(wholes[other][0])])
+
+
+def test_a_checkpoint_of_something_else_is_refused(tmp_path: Path):
+    path = tmp_path / CHECKPOINT
+    checkpoint.save(path, {"something": 1})
+    write_settings(LOOKAHEAD.config(), tmp_path)
+    with pytest.raises(SystemExit, match="or by another version"):
+        LOOKAHEAD.module.main(["--resume", str(tmp_path)])
+    payload = b"no archive of torch"
+    path.write_bytes(checkpoint.MAGIC + hashlib.sha256(payload).digest() + payload)
+    with pytest.raises(checkpoint.CheckpointError, match="cannot be read by this version"):
+        checkpoint.load(path)
+
+
+# Disks that are full
+
+
+class Full:
+    """A disk on which some writes of files with a name fail."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, **fails: int) -> None:
+        self.fails, self.refused = fails, 0
+        self.write = checkpoint.write_atomically
+        for module in (checkpoint, report):
+            monkeypatch.setattr(module, "write_atomically", self)
+
+    def __call__(self, path: Path, write: Any) -> None:
+        if self.fails.get(path.stem, 0):
+            self.fails[path.stem] -= 1
+            self.refused += 1
+            raise OSError(28, "No space left on device")
+        self.write(path, write)
+
+
+@both
+def test_a_full_disk_does_not_stop_a_run(
+    trainer: Trainer,
+    whole: Whole,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+):
+    monkeypatch.setattr(run, "CHECKPOINT_SECONDS", -1.0)
+    # After update 1, 2 and 3, and when update 2 is measured.
+    full = Full(monkeypatch, checkpoint=1, policy=1, metrics=1, best=1)
+    done = trainer.train(trainer.config(), tmp_path)
+    assert full.refused == 4
+    warning = f"cannot write to {tmp_path} ([Errno 28] No space left on device); trying again later"
+    assert capsys.readouterr().err.count(warning) == 4
+    for part in ("trainer", "metrics"):
+        assert_same(done[part], whole[1][part])
+    assert_same(*(load_policy(folder / POLICY).weights for folder in (whole[0], tmp_path)))
+    texts = [(folder / "metrics.csv").read_text("utf-8") for folder in (whole[0], tmp_path)]
+    assert texts[0] == texts[1]
+
+
+def test_the_best_weights_are_kept_once_there_is_room(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    """What could not be written is not the best: something worse is kept instead."""
+    heads = iter([9.0, 12.0])
+    numbers = dict.fromkeys(("heads_interval", "wins", "wins_interval"), 0.0)
+    monkeypatch.setattr(run, "evaluate", lambda *_: {"heads": next(heads), **numbers})
+    full = Full(monkeypatch, best=1)
+    done = LOOKAHEAD.train(LOOKAHEAD.config(), tmp_path)
+    assert full.refused == 1 and done["best"] == -12.0
+    assert load_policy(tmp_path / BEST).about["decisions"] == UPDATES * 160
+
+
+@both
+def test_a_disk_that_is_full_at_the_end_is_an_error(
+    trainer: Trainer, whole: Whole, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    folder = tmp_path / "run"
+    begin = [*_file(trainer, tmp_path / "file"), "--run", str(folder)]
+    with monkeypatch.context() as patch:
+        stop_after(patch, 2)
+        with pytest.raises(SystemExit, match="stopped"):
+            trainer.module.main(begin)
+    before = {path: path.read_bytes() for path in folder.iterdir() if path.is_file()}
+    with monkeypatch.context() as patch:
+        Full(patch, checkpoint=99, policy=99, best=99, metrics=99)
+        with pytest.raises(SystemExit, match=r"^error: cannot write to .*: make room there"):
+            trainer.module.main(["--resume", str(folder)])
+    assert {path: path.read_bytes() for path in before} == before
+    config = trainer.config(preset="tiny")
+    again = without_times(trainer.train(config, folder, resume=True))
+    assert_same(again["trainer"], whole[1]["trainer"])
 
 
 def test_a_failed_write_leaves_the_old_file(tmp_path: Path):
     path = tmp_path / "file"
     path.write_bytes(b"old")
 
-    def fail(file: object) -> None:
+    def fail(file: Any) -> None:
+        file.write(b"new")
         raise OSError("disk full")
 
     with pytest.raises(OSError, match="disk full"):
         checkpoint.write_atomically(path, fail)
     assert path.read_bytes() == b"old"
+    checkpoint.write_atomically(path, lambda file: file.write(b"newer"))
+    assert path.read_bytes() == b"newer" and list(tmp_path.iterdir()) == [path]
 
 
-def test_a_run_is_not_overwritten(
-    whole: tuple[Path, dict[str, np.ndarray]], capsys: pytest.CaptureFixture[str]
+# Numbers that are none
+
+
+@pytest.mark.parametrize(("trainer", "changes"), [(PPO, {}), (LOOKAHEAD, POOL)])
+def test_weights_that_are_not_finite_never_get_into_a_file(
+    trainer: Trainer, changes: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    with pytest.raises(SystemExit):
-        ppo.main(["--run", str(whole[0])])
-    assert "--resume" in capsys.readouterr().err
+    monkeypatch.setattr(run, "CHECKPOINT_SECONDS", -1.0)
+    step, config = torch.optim.Adam.step, trainer.config(preset="tiny", **changes)
+    updates = []
+
+    def diverge(optimizer: torch.optim.Adam, *arguments: Any, **options: Any) -> None:
+        step(optimizer, *arguments, **options)
+        if len(updates) == 2:
+            optimizer.param_groups[0]["params"][3].data[0] = float("nan")
+
+    check = Run.check_finite
+    monkeypatch.setattr(torch.optim.Adam, "step", diverge)
+    monkeypatch.setattr(
+        Run, "check_finite", lambda self, weights: (check(self, weights), updates.append(1))
+    )
+    begin = [*_file(trainer, tmp_path / "file", **changes), "--run", str(tmp_path / "run")]
+    with pytest.raises(SystemExit, match=r"^error: the weights are not finite after .*lower"):
+        trainer.module.main(begin)
+    content = checkpoint.load(tmp_path / "run" / CHECKPOINT)
+    assert len(content["metrics"]) == 2 and config.width == 16
+    for weights in content["trainer"]["average"], content["trainer"][trainer.network]:
+        assert all(weight.isfinite().all() for weight in weights.values())
+    load_policy(tmp_path / "run" / POLICY)  # which refuses such numbers
 
 
-def test_bad_settings_are_named(tmp_path: Path):
-    with pytest.raises(SystemExit, match="num_players=11"):
-        ppo.main(["--players", "11", "--run", str(tmp_path / "a")])
-    with pytest.raises(SystemExit, match="no run folder"):
-        ppo.main(["--resume", str(tmp_path / "b")])
-    assert not (tmp_path / "a").exists()
+# What is learned
 
 
-def test_config_is_kept(tmp_path: Path):
-    write_config(TINY, tmp_path)
-    assert read_config(tmp_path) == TINY
-
-
-def test_saved_policy_plays_legally(whole: tuple[Path, dict[str, np.ndarray]]):
-    for greedy in (True, False):
-        policy = SB3Policy.load(whole[0] / "policy.zip", greedy=greedy)
-        play([policy] * 4, TINY.rules, games=50)  # an illegal action would be refused
-
-
-@pytest.mark.parametrize(
-    ("rules", "said"),
-    [
-        (make_rules(num_players=3), "4 players.*3 players"),
-        (make_rules("tactics", num_players=4), "tactics"),
-        (make_rules("pro", num_players=4), "pro"),
-        (make_rules(episode="match"), "match"),
-    ],
-)
-def test_other_rules_are_refused(
-    whole: tuple[Path, dict[str, np.ndarray]], rules: object, said: str
-):
-    policy = load_policy(whole[0] / "policy.zip")
-    seen = observe(rules, Engine(rules).reset(0, 2), 0)
-    with pytest.raises(ValueError, match=said):
-        policy.act(seen, np.random.default_rng(0))
-
-
-def test_rules_that_differ_in_the_aim_alone_are_refused(tmp_path: Path):
-    config = replace(TINY, variant="plus", total_steps=1, curve_points=1)
-    _train(config, tmp_path)
-    policy = load_policy(tmp_path / "policy.zip")
-    play([policy] * 4, config.rules, games=5)
-    for variant in ("original_zeros", "plus_equal"):
-        rules = make_rules(variant)
-        seen = observe(rules, Engine(rules).reset(0, 2), 0)
-        with pytest.raises(ValueError, match=f"for plus with 4 players, .*{variant}"):
-            policy.act(seen, np.random.default_rng(0))
-
-
-def test_one_who_chooses_rows_can_do_without(whole: tuple[Path, dict[str, np.ndarray]]):
-    policy = load_policy(whole[0] / "policy.zip")
-    play([policy] * 4, make_rules(row_choice="fewest_heads"), games=5)
-
-
-def test_not_a_model_file(tmp_path: Path):
-    (tmp_path / "policy.zip").write_bytes(b"no zip")
-    with pytest.raises(ValueError, match="not a saved MaskablePPO"):
-        load_policy(tmp_path / "policy.zip")
-    with pytest.raises(FileNotFoundError, match=r"nothing\.zip"):
-        load_policy(tmp_path / "nothing.zip")
-
-
+@both
 @pytest.mark.parametrize(("variant", "players"), [("tactics", 2), ("pro", 3), ("base", 10)])
-def test_other_games_can_be_trained(variant: str, players: int, tmp_path: Path):
-    config = replace(TINY, variant=variant, num_players=players, total_steps=1, curve_points=1)
-    _train(config, tmp_path)
-    policy = SB3Policy.load(tmp_path / "policy.zip")
-    play([policy] * players, config.rules, games=5)
+def test_other_games_can_be_trained(trainer: Trainer, variant: str, players: int, tmp_path: Path):
+    config = trainer.config(variant=variant, players=(players,), steps=1, evaluations=1)
+    trainer.train(config, tmp_path)
+    play([load_policy(tmp_path / POLICY)] * players, config.rules, games=5)
 
 
-def test_random_players_score_the_known_mean():
-    rules = make_rules(row_choice="fewest_heads")
-    result = evaluate.evaluate("random", "random", rules, rounds=20_000, seed=5)
-    assert result["rounds"] == 20_000
-    assert abs(result["heads"] - 12.14) < result["heads_interval"] + 0.1
-    assert abs(result["wins"] - 0.25) < 0.02
+@both
+def test_saved_policies_play_legally(trainer: Trainer, whole: Whole):
+    for file in (POLICY, BEST, *(["policy.zip"] if trainer is PPO else [])):
+        for sampled in ("", ":sampled"):
+            policy = load_policy(f"{whole[0] / file}{sampled}")
+            play([policy] * 4, trainer.config().rules, games=50)  # refuses illegal actions
 
 
-def test_evaluation_sits_in_every_seat():
-    rules = make_rules()
-    lowest = evaluate.evaluate("closest_gap", ["random", "random", "random"], rules, rounds=400)
-    assert lowest["heads"] < 9 and lowest["wins"] > 0.4
-    assert 0 < lowest["wins_interval"] < 0.1
+def test_both_files_of_ppo_play_the_same(wholes: dict[str, Whole]):
+    archive, model = (
+        play([load_policy(wholes["ppo"][0] / file)] * 4, PPO.config().rules, games=50)
+        for file in (POLICY, "policy.zip")
+    )
+    np.testing.assert_array_equal(archive.heads, model.heads)
 
 
-def test_evaluate_from_the_command_line(
-    whole: tuple[Path, dict[str, np.ndarray]], capsys: pytest.CaptureFixture[str]
-):
-    path = str(whole[0] / "policy.zip")
-    evaluate.main(["--policy", path, "--against", "random,highest", "--rounds", "40"])
-    out = capsys.readouterr().out
-    assert "3 × highest" in out and "±" in out
-    with pytest.raises(SystemExit, match="error: policy 'nobody'"):
-        evaluate.main(["--policy", path, "--against", "nobody"])
-
-
-@pytest.mark.parametrize(
-    ("variant", "simple", "title"),
-    [
-        ("base", "closest_gap", "heads per round"),
-        ("plus_equal", "sixth_card", "heads collected per round"),
-        ("original_zeros", "closest_gap", "heads per round"),
-    ],
-)
-def test_opponents_fit_the_aim(
-    variant: str, simple: str, title: str, capsys: pytest.CaptureFixture[str]
-):
-    evaluate.main(["--policy", "lowest", "--variant", variant, "--rounds", "8"])
-    out = capsys.readouterr().out
-    assert "3 × random" in out and f"3 × {simple}" in out and title in out
+def test_self_play_heads_are_left_out_where_no_round_ended(tmp_path: Path):
+    config = PPO.config(variant="simplified", steps=5 * 16 * 12)
+    metrics = PPO.train(config, tmp_path)["metrics"]
+    # A round has 48 decisions and a rollout 12 of each seat.
+    assert ["heads_self_play" in row for row in metrics] == [False, False, False, True, False]
+    assert metrics[3]["heads_self_play"] > 0
+    report.draw_curve(metrics[:3], config, tmp_path / "curve.png")
+    assert (tmp_path / "curve.png").stat().st_size > 0
