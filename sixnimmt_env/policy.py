@@ -15,6 +15,7 @@ from sixnimmt_env.engine import Engine
 from sixnimmt_env.observe import Observation, observe
 from sixnimmt_env.rules import Rules
 from sixnimmt_env.state import OVER, PLAY, SECOND, TAKE, State
+from sixnimmt_env.trained.network import load_policy
 from sixnimmt_env.trained.shipped import TrainedPolicy
 
 Actions = NDArray[np.integer[Any]]
@@ -212,7 +213,13 @@ POLICIES: Final[dict[str, Callable[[], Policy]]] = {
 
 
 def make_policy(policy: str | Policy) -> Policy:
-    """Make a policy of a name, of "module:Class", or take an object as it is.
+    """Make a policy of a name, of a file, of "module:Class", or take an object as it is.
+
+    Parameters
+    ----------
+    policy : str or Policy
+        A name in `POLICIES`; "FILE.npz" for an exported network; "module:Class". With ":sampled"
+        after it, "trained" or a file draws from its distribution.
 
     Raises
     ------
@@ -223,12 +230,16 @@ def make_policy(policy: str | Policy) -> Policy:
     if isinstance(policy, str):
         if policy in POLICIES:
             return POLICIES[policy]()
+        file = policy.removesuffix(":sampled")
+        if file == "trained":
+            return TrainedPolicy(greedy=False)
+        if file.endswith(".npz"):
+            return load_policy(file, greedy=file == policy)
         module, _, name = policy.partition(":")
         if not name:
             raise ValueError(
                 f"policy {policy!r} is not known: choose one of {sorted(POLICIES)}, "
-                "'module:Class', or give an object with act(observation, rng), for example "
-                "sixnimmt_env.load_policy('FILE.npz')"
+                "'FILE.npz', 'module:Class', or give an object with act(observation, rng)"
             )
         try:
             made = getattr(importlib.import_module(module), name)()

@@ -14,7 +14,7 @@ import torch
 from sixnimmt_env.state import FIELDS
 from sixnimmt_env.trained.network import NetworkPolicy
 from training import checkpoint, lookahead, ppo
-from training.config import Config
+from training.config import CONFIG, Config, write_settings
 from training.run import CHECKPOINT, Run
 from training.tables import Tables
 
@@ -61,6 +61,28 @@ LOOKAHEAD = Trainer(
     "network",
 )
 TRAINERS = {"ppo": PPO, "lookahead": LOOKAHEAD}
+
+POOL = {"pool": ("past", "closest_gap"), "pool_share": 0.7, "past_updates": 1, "seats": 32}
+
+both = pytest.mark.parametrize("trainer", TRAINERS.values(), ids=TRAINERS)
+
+Whole = tuple[Path, dict[str, Any]]
+
+
+def whole_runs(factory: pytest.TempPathFactory) -> dict[str, Whole]:
+    """Folder of a run of each trainer that nothing interrupts, and what its checkpoint holds."""
+    done = {}
+    for name, trainer in TRAINERS.items():
+        folder = factory.mktemp(name)
+        done[name] = folder, trainer.train(trainer.config(), folder)
+    return done
+
+
+def arguments_for(trainer: Trainer, folder: Path, **changes: Any) -> list[str]:
+    """Arguments that begin a tiny run, whose settings are put into a new folder."""
+    folder.mkdir()
+    write_settings(trainer.config(preset="tiny", **changes), folder)
+    return ["--preset", str((folder / CONFIG).rename(folder / "tiny.yaml"))]
 
 
 def stop_after(monkeypatch: pytest.MonkeyPatch, updates: int) -> None:

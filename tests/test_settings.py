@@ -16,13 +16,12 @@ pytest.importorskip("yaml")
 
 import yaml
 
+from training.cli import parse
 from training.config import CONFIG, PRESETS, presets, read_settings, write_settings
 from training.lookahead import PAST
 from training.run import load_players
 
-from .runs import LOOKAHEAD, PPO, TRAINERS, Trainer
-
-both = pytest.mark.parametrize("trainer", TRAINERS.values(), ids=TRAINERS)
+from .runs import LOOKAHEAD, PPO, TRAINERS, Trainer, both
 
 FILES = sorted(PRESETS.glob("*/*.yaml"))
 
@@ -74,7 +73,8 @@ def test_settings_are_kept(trainer: Trainer, tmp_path: Path):
     assert all(getattr(config, field.name) != field.default for field in fields(trainer.kind))
     write_settings(config, tmp_path)
     assert read_settings(tmp_path / CONFIG, trainer.kind) == config
-    assert set(yaml.safe_load((tmp_path / CONFIG).read_text(encoding="utf-8"))) == known
+    written = yaml.safe_load((tmp_path / CONFIG).read_text(encoding="utf-8"))
+    assert set(written) == known | {"trainer"}
 
 
 @both
@@ -309,3 +309,19 @@ def test_help_names_presets_and_settings(trainer: Trainer, capsys: pytest.Captur
     out = capsys.readouterr().out
     for words in ("--preset", "--resume", "quick", "--learning-rate", "--held"):
         assert words in out
+
+
+@both
+def test_settings_of_another_trainer_are_named(trainer: Trainer, tmp_path: Path):
+    write_settings(trainer.config(), tmp_path)
+    for other in TRAINERS.values():
+        if other is not trainer:
+            with pytest.raises(
+                ValueError, match=f"another trainer.*training.{trainer.kind.trainer}"
+            ):
+                read_settings(tmp_path / CONFIG, other.kind)
+
+
+def test_a_preset_may_be_named_with_its_trainer(tmp_path: Path):
+    config, _, _ = parse("ppo", PPO.kind, ["--preset", "ppo/quick", "--run", str(tmp_path / "a")])
+    assert config.preset == "quick"

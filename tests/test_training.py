@@ -1,8 +1,7 @@
-"""Runs of both trainers: seeds, exact resume, what is written, damage, full disks, NaN."""
+"""Runs of both trainers: seeds, exact resume, what is written, what is learned."""
 
 from __future__ import annotations
 
-import hashlib
 import json
 import signal
 import subprocess
@@ -12,7 +11,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-import yaml
 
 pytest.importorskip("sb3_contrib")
 pytest.importorskip("tensorboard")
@@ -21,40 +19,35 @@ pytest.importorskip("yaml")
 pytest.importorskip("matplotlib")
 
 import torch
+import yaml
 
 from agents.learned import load_policy
 from sixnimmt_env.policy import play
-from training import checkpoint, ppo, report, run
+from training import checkpoint, ppo, report
 from training.config import CONFIG, write_settings
-from training.run import BEST, CHECKPOINT, POLICY, Run, Stopped
+from training.run import BEST, CHECKPOINT, POLICY, Stopped
 from training.samples import Table
 
 from .runs import (
     LOOKAHEAD,
+    POOL,
     PPO,
-    TRAINERS,
-    UPDATES,
     Trainer,
+    Whole,
+    arguments_for,
     assert_same,
+    both,
     stop_after,
+    whole_runs,
     without_times,
 )
 
 ROOT = Path(__file__).parent.parent
 
-both = pytest.mark.parametrize("trainer", TRAINERS.values(), ids=TRAINERS)
-
-Whole = tuple[Path, dict[str, Any]]
-
 
 @pytest.fixture(scope="module")
 def wholes(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Whole]:
-    """A run of each trainer that nothing interrupts."""
-    done = {}
-    for name, trainer in TRAINERS.items():
-        folder = tmp_path_factory.mktemp(name)
-        done[name] = folder, trainer.train(trainer.config(), folder)
-    return done
+    return whole_runs(tmp_path_factory)
 
 
 @pytest.fixture
@@ -106,7 +99,6 @@ def test_games_of_other_seeds_are_dealt_otherwise():
 # Resume
 
 GAMES = {"players": (2, 4, 3), "row_choice": "both", "seats": 24, "steps": 700}
-POOL = {"pool": ("past", "closest_gap"), "pool_share": 0.7, "past_updates": 1, "seats": 32}
 
 
 @pytest.mark.parametrize(
@@ -192,13 +184,6 @@ def test_a_killed_run_continues_exactly(trainer: Trainer, whole: Whole, tmp_path
 # From the command line
 
 
-def _file(trainer: Trainer, folder: Path, **changes: Any) -> list[str]:
-    """Arguments that begin a tiny run."""
-    folder.mkdir()
-    write_settings(trainer.config(preset="tiny", **changes), folder)
-    return ["--preset", str((folder / CONFIG).rename(folder / "tiny.yaml"))]
-
-
 @pytest.mark.parametrize(
     ("trainer", "changes", "said"),
     [
@@ -221,7 +206,7 @@ def test_ctrl_c_says_how_to_continue(
     capsys: pytest.CaptureFixture[str],
 ):
     folder, name = tmp_path / "run", trainer.kind.trainer
-    begin = [*_file(trainer, tmp_path / "file", **changes), "--run", str(folder)]
+    begin = [*arguments_for(trainer, tmp_path / "file", **changes), "--run", str(folder)]
     with monkeypatch.context() as patch:
         stop_after(patch, 1)
         with pytest.raises(SystemExit, match="--resume") as stop:
@@ -263,7 +248,9 @@ def test_ctrl_c_twice_stops_at_once(
     monkeypatch.setattr(Table, "play", pressed)
     before = signal.getsignal(signal.SIGINT)
     with pytest.raises(SystemExit, match="stopped; continue with"):
-        LOOKAHEAD.module.main([*_file(LOOKAHEAD, tmp_path / "file"), "--run", str(tmp_path / "a")])
+        LOOKAHEAD.module.main(
+            [*arguments_for(LOOKAHEAD, tmp_path / "file"), "--run", str(tmp_path / "a")]
+        )
     assert "press Ctrl-C again" in capsys.readouterr().err
     assert signal.getsignal(signal.SIGINT) is before
     assert not (tmp_path / "a" / CHECKPOINT).exists()
@@ -286,183 +273,6 @@ def test_a_run_is_not_overwritten(
     with pytest.raises(SystemExit):
         trainer.module.main(["--run", str(tmp_path)])
     assert "no checkpoint yet: choose another folder" in capsys.readouterr().err
-
-
-# Checkpoints
-
-
-@both
-@pytest.mark.parametrize("damage", ["torn", "flipped", "short", "other", "missing"])
-def test_a_damaged_checkpoint_is_refused(
-    trainer: Trainer, whole: Whole, damage: str, tmp_path: Path
-):
-    data = bytearray((whole[0] / CHECKPOINT).read_bytes())
-    if damage == "torn":
-        data = data[: len(data) // 2]
-    elif damage == "flipped":
-        data[len(data) // 2] ^= 1
-    elif damage == "short":
-        data = data[:30]
-    elif damage == "other":
-        data = bytearray(b"something else")
-    path = tmp_path / CHECKPOINT
-    if damage != "missing":
-        path.write_bytes(data)
-    write_settings(trainer.config(), tmp_path)
-    with pytest.raises(checkpoint.CheckpointError, match=CHECKPOINT):
-        checkpoint.load(path)
-    with pytest.raises(SystemExit, match=r"^error: .*checkpoint"):
-        trainer.module.main(["--resume", str(tmp_path)])
-
-
-@both
-def test_a_checkpoint_of_other_settings_is_refused(trainer: Trainer, whole: Whole, tmp_path: Path):
-    (tmp_path / CHECKPOINT).write_bytes((whole[0] / CHECKPOINT).read_bytes())
-    for changes in ({"width": 32}, {"seed": 3}, {"learning_rate": 0.5}):
-        write_settings(trainer.config(**changes), tmp_path)
-        with pytest.raises(SystemExit, match=r"^error: .*other settings.*begin a new run"):
-            trainer.module.main(["--resume", str(tmp_path)])
-
-
-@both
-def test_a_run_of_the_other_trainer_is_refused(trainer: Trainer, wholes: dict[str, Whole]):
-    (other,) = set(TRAINERS) - {trainer.kind.trainer}
-    with pytest.raises(SystemExit, match="which are no settings of this trainer"):
-        trainer.module.main(["--resume", str(wholes[other][0])])
-
-
-def test_a_checkpoint_of_something_else_is_refused(tmp_path: Path):
-    path = tmp_path / CHECKPOINT
-    checkpoint.save(path, {"something": 1})
-    write_settings(LOOKAHEAD.config(), tmp_path)
-    with pytest.raises(SystemExit, match="or by another version"):
-        LOOKAHEAD.module.main(["--resume", str(tmp_path)])
-    payload = b"no archive of torch"
-    path.write_bytes(checkpoint.MAGIC + hashlib.sha256(payload).digest() + payload)
-    with pytest.raises(checkpoint.CheckpointError, match="cannot be read by this version"):
-        checkpoint.load(path)
-
-
-# Disks that are full
-
-
-class Full:
-    """A disk on which some writes of files with a name fail."""
-
-    def __init__(self, monkeypatch: pytest.MonkeyPatch, **fails: int) -> None:
-        self.fails, self.refused = fails, 0
-        self.write = checkpoint.write_atomically
-        for module in (checkpoint, report):
-            monkeypatch.setattr(module, "write_atomically", self)
-
-    def __call__(self, path: Path, write: Any) -> None:
-        if self.fails.get(path.stem, 0):
-            self.fails[path.stem] -= 1
-            self.refused += 1
-            raise OSError(28, "No space left on device")
-        self.write(path, write)
-
-
-@both
-def test_a_full_disk_does_not_stop_a_run(
-    trainer: Trainer,
-    whole: Whole,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-):
-    monkeypatch.setattr(run, "CHECKPOINT_SECONDS", -1.0)
-    # After update 1, 2 and 3, and when update 2 is measured.
-    full = Full(monkeypatch, checkpoint=1, policy=1, metrics=1, best=1)
-    done = trainer.train(trainer.config(), tmp_path)
-    assert full.refused == 4
-    warning = f"cannot write to {tmp_path} ([Errno 28] No space left on device); trying again later"
-    assert capsys.readouterr().err.count(warning) == 4
-    for part in ("trainer", "metrics"):
-        assert_same(done[part], whole[1][part])
-    assert_same(*(load_policy(folder / POLICY).weights for folder in (whole[0], tmp_path)))
-    texts = [(folder / "metrics.csv").read_text("utf-8") for folder in (whole[0], tmp_path)]
-    assert texts[0] == texts[1]
-
-
-def test_the_best_weights_are_kept_once_there_is_room(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
-    """What could not be written is not the best: something worse is kept instead."""
-    heads = iter([9.0, 12.0])
-    numbers = dict.fromkeys(("heads_interval", "wins", "wins_interval"), 0.0)
-    monkeypatch.setattr(run, "evaluate", lambda *_: {"heads": next(heads), **numbers})
-    full = Full(monkeypatch, best=1)
-    done = LOOKAHEAD.train(LOOKAHEAD.config(), tmp_path)
-    assert full.refused == 1 and done["best"] == -12.0
-    assert load_policy(tmp_path / BEST).about["decisions"] == UPDATES * 160
-
-
-@both
-def test_a_disk_that_is_full_at_the_end_is_an_error(
-    trainer: Trainer, whole: Whole, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
-    folder = tmp_path / "run"
-    begin = [*_file(trainer, tmp_path / "file"), "--run", str(folder)]
-    with monkeypatch.context() as patch:
-        stop_after(patch, 2)
-        with pytest.raises(SystemExit, match="stopped"):
-            trainer.module.main(begin)
-    before = {path: path.read_bytes() for path in folder.iterdir() if path.is_file()}
-    with monkeypatch.context() as patch:
-        Full(patch, checkpoint=99, policy=99, best=99, metrics=99)
-        with pytest.raises(SystemExit, match=r"^error: cannot write to .*: make room there"):
-            trainer.module.main(["--resume", str(folder)])
-    assert {path: path.read_bytes() for path in before} == before
-    config = trainer.config(preset="tiny")
-    again = without_times(trainer.train(config, folder, resume=True))
-    assert_same(again["trainer"], whole[1]["trainer"])
-
-
-def test_a_failed_write_leaves_the_old_file(tmp_path: Path):
-    path = tmp_path / "file"
-    path.write_bytes(b"old")
-
-    def fail(file: Any) -> None:
-        file.write(b"new")
-        raise OSError("disk full")
-
-    with pytest.raises(OSError, match="disk full"):
-        checkpoint.write_atomically(path, fail)
-    assert path.read_bytes() == b"old"
-    checkpoint.write_atomically(path, lambda file: file.write(b"newer"))
-    assert path.read_bytes() == b"newer" and list(tmp_path.iterdir()) == [path]
-
-
-# Numbers that are none
-
-
-@pytest.mark.parametrize(("trainer", "changes"), [(PPO, {}), (LOOKAHEAD, POOL)])
-def test_weights_that_are_not_finite_never_get_into_a_file(
-    trainer: Trainer, changes: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
-    monkeypatch.setattr(run, "CHECKPOINT_SECONDS", -1.0)
-    step, config = torch.optim.Adam.step, trainer.config(preset="tiny", **changes)
-    updates = []
-
-    def diverge(optimizer: torch.optim.Adam, *arguments: Any, **options: Any) -> None:
-        step(optimizer, *arguments, **options)
-        if len(updates) == 2:
-            optimizer.param_groups[0]["params"][3].data[0] = float("nan")
-
-    check = Run.check_finite
-    monkeypatch.setattr(torch.optim.Adam, "step", diverge)
-    monkeypatch.setattr(
-        Run, "check_finite", lambda self, weights: (check(self, weights), updates.append(1))
-    )
-    begin = [*_file(trainer, tmp_path / "file", **changes), "--run", str(tmp_path / "run")]
-    with pytest.raises(SystemExit, match=r"^error: the weights are not finite after .*lower"):
-        trainer.module.main(begin)
-    content = checkpoint.load(tmp_path / "run" / CHECKPOINT)
-    assert len(content["metrics"]) == 2 and config.width == 16
-    for weights in content["trainer"]["average"], content["trainer"][trainer.network]:
-        assert all(weight.isfinite().all() for weight in weights.values())
-    load_policy(tmp_path / "run" / POLICY)  # which refuses such numbers
 
 
 # What is learned

@@ -33,7 +33,7 @@ def parse(trainer: str, kind: type[C], arguments: Sequence[str] | None) -> tuple
         if not (ours.resume / CONFIG).is_file():
             raise ValueError(f"{ours.resume} is no run folder: it has no {CONFIG}")
         return read_settings(ours.resume / CONFIG, kind), ours.resume, True
-    preset = "quick" if ours.preset is None else ours.preset
+    preset = "quick" if ours.preset is None else ours.preset.removeprefix(f"{trainer}/")
     path = known.get(preset, Path(preset))
     if preset not in known and path.suffix not in (".yaml", ".yml"):
         parser.error(f"preset {preset!r} is not known: {sorted(known)}, or a file FILE.yaml")

@@ -165,7 +165,7 @@ def read_settings(path: Path, kind: type[C]) -> C:
     Raises
     ------
     ValueError
-        If it cannot be read, or names a setting that there is not.
+        If it cannot be read, is of another trainer, or names a setting that there is not.
     """
     try:
         content = yaml.safe_load(path.read_text(encoding="utf-8"))
@@ -173,6 +173,9 @@ def read_settings(path: Path, kind: type[C]) -> C:
         raise ValueError(f"{path} cannot be read: {error}") from error
     if not isinstance(content, dict):
         raise ValueError(f"{path} holds no settings: lines such as 'seed: 0' are needed")
+    trainer = content.pop("trainer", kind.trainer)
+    if trainer != kind.trainer:
+        raise ValueError(f"{path} is of another trainer: use it with python -m training.{trainer}")
     known = {field.name for field in fields(kind)}
     if odd := sorted(set(content) - known):
         raise ValueError(
@@ -189,7 +192,8 @@ def presets(trainer: str) -> dict[str, Path]:
 
 def write_settings(config: Config, folder: Path) -> None:
     """Write all settings of a run, and the versions they were used with."""
-    content = {k: list(v) if isinstance(v, tuple) else v for k, v in asdict(config).items()}
+    settings = {k: list(v) if isinstance(v, tuple) else v for k, v in asdict(config).items()}
+    content = {"trainer": config.trainer, **settings}
     text = yaml.safe_dump(content, sort_keys=False)
     write_atomically(folder / CONFIG, lambda file: file.write(text.encode()))
     text = yaml.safe_dump(versions(), sort_keys=False)
