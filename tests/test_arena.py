@@ -82,7 +82,7 @@ def test_killed_and_resumed_is_as_never_stopped(kill: signal.Signals, tmp_path: 
     started = subprocess.Popen(
         command,
         cwd=ROOT,
-        env=os.environ | {"ARENA_SLOW": "0.3"},
+        env=os.environ | {"ARENA_SLOW": "0.03"},
         stderr=subprocess.PIPE,
         text=True,
     )
