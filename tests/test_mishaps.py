@@ -86,7 +86,7 @@ def test_a_checkpoint_of_other_settings_is_refused(trainer: Trainer, whole: Whol
 @both
 def test_a_run_of_the_other_trainer_is_refused(trainer: Trainer, wholes: dict[str, Whole]):
     (other,) = set(TRAINERS) - {trainer.kind.trainer}
-    with pytest.raises(SystemExit, match=rf"another trainer: use it with python -m training\.{other}"):
+    with pytest.raises(SystemExit, match=rf"another trainer: use it with .*training\.{other}"):
         trainer.module.main(["--resume", str(wholes[other][0])])
 
 
