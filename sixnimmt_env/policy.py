@@ -236,6 +236,8 @@ def make_policy(policy: str | Policy) -> Policy:
         if file.endswith(".npz"):
             return load_policy(file, greedy=file == policy)
         module, _, name = policy.partition(":")
+        if module == "trained":
+            raise ValueError(f"policy {policy!r} is not known: 'trained' or 'trained:sampled'")
         if not name:
             raise ValueError(
                 f"policy {policy!r} is not known: choose one of {sorted(POLICIES)}, "

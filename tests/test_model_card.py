@@ -72,4 +72,6 @@ def test_a_file_is_a_policy_in_every_face():
     for made in (make_policy(path), load_player(path)):
         assert made.greedy and made.scope.players == (4,)
     assert not make_policy(f"{path}:sampled").greedy
+    with pytest.raises(ValueError, match="'trained' or 'trained:sampled'"):
+        make_policy("trained:other")
     assert not make_policy("trained:sampled").greedy and make_policy("trained").greedy

@@ -21,8 +21,6 @@ PACKAGES = ("numpy", "torch", "stable-baselines3", "sb3-contrib", "gymnasium")
 PRESETS = Path(__file__).with_name("presets")
 CONFIG = "config.yaml"
 
-MonteCarlo = "monte_carlo:100"
-
 
 @dataclass(frozen=True, kw_only=True)
 class Config:
@@ -48,9 +46,9 @@ class Config:
     """Units in each layer of its scorers."""
     threads: int = 1
     """Processor threads; more is little faster alone and far slower on a busy machine."""
-    held: tuple[str, ...] = ("random", MonteCarlo)
-    """Players the run is measured against, whom it does not learn from; the last one decides which
-    weights are best."""
+    held: tuple[str, ...] = ("random", "monte_carlo:100")
+    """Players the run is measured against; the last one decides which weights are best, so it
+    should not be in a pool."""
     held_rounds: int = 400
     """Rounds against each of them."""
     evaluations: int = 10
