@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from difflib import get_close_matches
-from operator import index
+from numbers import Integral
 from typing import Any, Final
 
 import numpy as np
@@ -16,11 +16,7 @@ HIGHEST_SEED: Final = 2**64 - 1
 
 def is_whole(value: object) -> bool:
     """Whether this is a whole number, be it Python's or NumPy's; True and False are none."""
-    try:
-        index(value)  # type: ignore[arg-type]
-    except TypeError:
-        return False
-    return not isinstance(value, bool)
+    return isinstance(value, Integral) and not isinstance(value, bool)
 
 
 def whole(
@@ -53,18 +49,18 @@ def whole(
     ValueError
         Or `error`, naming the value and the rule.
     """
-    if not is_whole(value) or not low <= index(value) <= high:
+    if not is_whole(value) or not low <= int(value) <= high:
         raise error(f"{name}={value!r} is not possible: {why}")
-    return index(value)
+    return int(value)
 
 
 def number_below(name: str, value: Any, count: int) -> int:
     """Python's integer of the number of one of `count` seats or games; ValueError otherwise."""
     if not is_whole(value):
         raise ValueError(f"{name}={value!r} is not possible: it is a whole number")
-    if not 0 <= index(value) < count:
-        raise _none_such(name, index(value), count)
-    return index(value)
+    if not 0 <= int(value) < count:
+        raise _none_such(name, int(value), count)
+    return int(value)
 
 
 def numbers_below(name: str, values: Any, count: int) -> NDArray[np.intp]:

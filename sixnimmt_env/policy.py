@@ -270,7 +270,7 @@ def make_policies(policies: Sequence[str | Policy]) -> list[Policy]:
 
 
 def _recipe(policy: Any) -> Callable[[], Policy]:
-    """What makes a policy; an error if it can be seen without loading anything."""
+    """Give what makes a policy; raise what can be said without loading anything."""
     if not isinstance(policy, str):
         given = _player(policy, policy)
         return lambda: given
