@@ -376,8 +376,8 @@ def play(
         raise ValueError(
             f"{len(policies)} policies for {rules.num_players} players: one for each seat is needed"
         )
-    seed = whole("seed", seed, 0, HIGHEST_SEED, f"it is a whole number 0 to {HIGHEST_SEED}")
-    games = whole("games", games, 1, sys.maxsize, "a number of games from 1 on is needed")
+    seed = whole("seed", seed, 0, HIGHEST_SEED, "seeds are 0 to 2**64 - 1")
+    games = whole("games", games, 1, sys.maxsize, "at least 1 game is needed")
     seats = make_policies(policies)
     state = engine.reset(seed, games)
     rng = np.random.default_rng(seed)
