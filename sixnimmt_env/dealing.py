@@ -7,6 +7,8 @@ number generators", 2014) in counter mode, hands from a Fisher-Yates shuffle ove
 
 from __future__ import annotations
 
+import hashlib
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any, Final
 
@@ -85,6 +87,19 @@ def random_seat(state: State, num_players: int, purpose: int) -> U8:
     key = stream(state.seed, state.game_id, state.round, purpose)
     seats: U8 = draws(key, np.array([num_players], np.uint64))[0].astype(np.uint8)
     return seats
+
+
+def private_rng(seed: int | Sequence[int]) -> np.random.Generator:
+    """Give policies their chance: as `numpy.random.default_rng(seed)`, but the seed is not in it.
+
+    With the seed, every hand could be dealt again. What can be read from this generator instead,
+    and what it spawns from, is a digest.
+    """
+    state = np.random.default_rng(seed).bit_generator.state
+    digest = hashlib.sha256(repr(state).encode()).digest()
+    bits = np.random.PCG64(int.from_bytes(digest, "little"))
+    bits.state = state
+    return np.random.Generator(bits)
 
 
 def shuffle(key: U64, cards: U8, count: int, first: int = 0, out_of: int = 0) -> U8:
