@@ -198,12 +198,12 @@ def _deal(rules: Rules, state: State) -> None:
     key = stream(state.seed, state.game_id, state.round, DECK)
     starters, cards = _starters_and_hands(rules, key)
     each = rules.hand_size - rules.zeros_each
-    hands = cards.reshape(rules.num_players, each, -1)
+    hands = cards.reshape(rules.num_players, each, state.num_games)
     seats = np.repeat(np.arange(HAND, HAND + rules.num_players, dtype=np.uint8), each)
     numbered = cards * (cards != ZERO) if rules.zeros else cards
     scatter(state.location, numbered, lane_numbers(state.num_games), seats[:, None])
     state.location[0] = 0
-    if state.num_games <= loops.MOST_GAMES:
+    if state.num_games <= loops.MOST_GAMES or not each:
         state.hand[:, :each] = np.sort(hands, axis=1)
     else:
         slots = sort_lanes([hands[:, i].copy() for i in range(each)])
