@@ -6,9 +6,6 @@ BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.stamp
 PYTEST := $(BIN)/python -m pytest -n 2 --dist loadgroup
 
-# Interpreters for `make matrix`, names or paths. Missing ones are skipped.
-PYTHONS ?= python3.11 python3.12 python3.13
-
 .DEFAULT_GOAL := help
 .PHONY: help setup train test test-slow lint bench golden matrix ci clean
 
@@ -46,23 +43,11 @@ bench: setup ## Measure the throughput of the environments
 golden: setup ## Regenerate the golden test data
 	$(BIN)/python -m tests.golden
 
-# Core dependencies only, so tests that need torch or numba skip themselves. Python 3.11 gets
-# the oldest supported dependencies, the others the newest ones.
-matrix: ## Run the core tests on each Python in PYTHONS, in throwaway environments
-	@set -e; tmp=$$(mktemp -d); trap 'rm -rf "$$tmp"' EXIT; \
-	for py in $(PYTHONS); do \
-		"$$py" -c '' 2>/dev/null || { echo "== $$py: not found, skipped"; continue; }; \
-		case $$("$$py" -V) in \
-			*" 3.11."*) pins="numpy==2.0.* gymnasium==1.2.2 pettingzoo==1.25.0";; \
-			*) pins=;; \
-		esac; \
-		echo "== $$("$$py" -V), $${pins:-newest dependencies}"; \
-		rm -rf "$$tmp/venv"; "$$py" -m venv "$$tmp/venv"; \
-		"$$tmp/venv/bin/python" -m pip install -q -e . pytest pytest-xdist hypothesis $$pins; \
-		"$$tmp/venv/bin/python" -m pytest -q -n 2 --dist loadgroup; \
-	done
+matrix: ## Run the core tests on the oldest and newest Python and dependencies
+	.ci/core
 
-ci: lint test ## What continuous integration runs
+ci: ## What continuous integration runs
+	.ci/run
 
 clean: ## Remove build output and caches, but not .venv
 	rm -rf build dist .hypothesis .mypy_cache .pytest_cache .ruff_cache

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sixnimmt_env.cards import BULL_HEADS, NUM_CARDS, NUM_ROWS, ROW_CAPACITY, ZERO
-from sixnimmt_env.loops import compiled
+from sixnimmt_env.loops import COMPILED, compiled
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -36,7 +36,11 @@ TWO, IN_TURN, APPEND = 0, 1, 2
 END, LEN, SUM = 0, 1, 2
 
 
-@compiled
+# Products modulo 2^64 are meant; NumPy's numbers give the same, and warn.
+_wrapping = compiled if COMPILED else np.errstate(over="ignore")
+
+
+@_wrapping
 def draw(rng: NDArray[np.uint64], bound: int) -> int:
     """Random integer in [0, bound) from a xorshift64* generator (Vigna 2016)."""
     x = rng[0]

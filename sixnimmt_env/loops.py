@@ -27,7 +27,11 @@ def _compiler() -> Callable[[F], F] | None:
         from numba import njit
     except ImportError:
         return None
-    return cast(Callable[[F], F], njit(cache=True))
+    try:
+        from sixnimmt_env.compiling import compiled
+    except ImportError:  # a numba without what that builds on
+        return cast(Callable[[F], F], njit)
+    return compiled
 
 
 _COMPILER: Final = _compiler()

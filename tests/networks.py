@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -34,6 +36,16 @@ def write_network(path: Path, *rules: Rules, seed: int = 0) -> NetworkPolicy:
     policy = random_network(*rules, seed=seed)
     path.write_bytes(policy_bytes(policy))
     return policy
+
+
+def write_file(path: Path, change: dict[str, Any], **arrays: Any) -> None:
+    """Write a policy file with another text or other arrays (None for none)."""
+    policy = random_network(*(make_rules("base", players) for players in (2, 3, 4)))
+    about = {"format": 1, "scope": policy.scope.as_dict(), "about": {}} | change
+    text = np.frombuffer(json.dumps(about).encode(), np.uint8)
+    content = {"about": text} | policy.weights | arrays
+    with path.open("wb") as file:
+        np.savez(file, **{name: array for name, array in content.items() if array is not None})
 
 
 def counts_of(variant: str) -> range:

@@ -18,6 +18,7 @@ from sixnimmt_env.cards import NUM_ROWS, PASS, TAKE_ROW, ZERO
 from sixnimmt_env.encoding import encode
 from sixnimmt_env.observe import Observation
 from sixnimmt_env.rules import Rules
+from sixnimmt_env.trained.archive import ABOUT, Archive, Shape, checked
 from sixnimmt_env.trained.features import (
     CARD_FEATURES,
     F32,
@@ -137,11 +138,11 @@ class NetworkPolicy:
         greedy: bool = True,
         about: dict[str, Any] | None = None,
     ) -> None:
-        self.weights = {name: np.asarray(w, np.float32) for name, w in weights.items()}
+        _check_shapes({name: np.shape(w) for name, w in weights.items()}, scope.rules)
+        self.weights = {name: checked(name, w) for name, w in weights.items()}
         self.scope = scope
         self.greedy = greedy
         self.about = about or {}
-        _check_shapes(self.weights, scope.rules)
 
     def logits(self, observation: Observation) -> F32:
         """Log-probabilities of the actions but for a constant, (n, A) float32; -inf if illegal.
@@ -189,7 +190,7 @@ class NetworkPolicy:
         return actions
 
 
-def weight_shapes(rules: Rules, width: int, card_width: int) -> dict[str, tuple[int, ...]]:
+def weight_shapes(rules: Rules, width: int, card_width: int) -> dict[str, Shape]:
     """Names and shapes of the weights, (outputs, inputs) for matrices.
 
     Parameters
@@ -197,7 +198,7 @@ def weight_shapes(rules: Rules, width: int, card_width: int) -> dict[str, tuple[
     rules : Rules
         What is played.
     width, card_width : int
-        Units in each layer of the trunk and of the scorers.
+        Units in each layer of the trunk and of the scorers, at least 1 and 2.
     """
     half = card_width // 2
     layers = {
@@ -211,17 +212,15 @@ def weight_shapes(rules: Rules, width: int, card_width: int) -> dict[str, tuple[
         "row_context": (half, width),
         "plain": (2, width),
     }
-    shapes: dict[str, tuple[int, ...]] = {}
+    shapes: dict[str, Shape] = {}
     for name, shape in layers.items():
         shapes |= {f"{name}.weight": shape, f"{name}.bias": shape[:1]}
     return shapes | {"card_score.weight": (1, card_width), "row_score.weight": (1, half)}
 
 
-def _check_shapes(weights: Weights, rules: Rules) -> None:
-    found = {name: w.shape for name, w in weights.items()}
+def _check_shapes(found: dict[str, Shape], rules: Rules) -> None:
     # The two widths are free, as long as all other shapes fit them.
-    biases = [weights.get(f"{name}.bias") for name in ("trunk.2", "card")]
-    width, card_width = (0 if bias is None else bias.size for bias in biases)
+    width, card_width = (sum(found.get(f"{name}.bias", ())) for name in ("trunk.2", "card"))
     needed = weight_shapes(rules, width, card_width)
     if found != needed:
         odd = sorted(n for n in needed | found if needed.get(n) != found.get(n))
@@ -229,9 +228,11 @@ def _check_shapes(weights: Weights, rules: Rules) -> None:
             f"the weights are not those of a card network for {rules.name}: {odd} are missing, "
             "of another shape or not part of it"
         )
-    for name, values in weights.items():
-        if not np.isfinite(values).all():
-            raise ValueError(f"the weights {name} hold numbers that are not finite")
+    if width < 1 or card_width < 2:
+        raise ValueError(
+            f"the weights 'trunk.2.bias' and 'card.bias' have {width} and {card_width} units, and "
+            "a network has at least 1 and 2"
+        )
 
 
 def policy_bytes(policy: NetworkPolicy) -> bytes:
@@ -258,27 +259,34 @@ def load_policy(path: str | Path, greedy: bool = True) -> NetworkPolicy:
     FileNotFoundError
         If there is no such file.
     ValueError
-        If it is no such file, or damaged, or of a newer version.
+        If it is no such file, or damaged, or of a newer version; it says what is wrong with which
+        array. A file that unpacks to much more than a policy is refused before it is unpacked.
     """
     if not Path(path).is_file():
         raise FileNotFoundError(f"there is no policy file {path}")
-    data = io.BytesIO(Path(path).read_bytes())
-    try:
-        with np.load(data, allow_pickle=False) as archive:
-            arrays = {name: archive[name] for name in archive.files}
-        content = json.loads(arrays.pop("about").tobytes())
-        version = content["format"]
-    except Exception as error:  # a damaged archive fails in many ways
-        raise ValueError(
-            f"{path} is not an exported policy, or is damaged: {error!r}. `python -m "
-            "training.export` makes one of a training run"
-        ) from error
-    if version != FORMAT:
-        raise ValueError(
-            f"{path} is of format {version!r}, and this version of sixnimmt-env reads format "
-            f"{FORMAT}: use the version that wrote it, or export the training run anew"
-        )
-    try:
-        return NetworkPolicy(arrays, Scope.from_dict(content["scope"]), greedy, content["about"])
-    except (KeyError, TypeError, ValueError) as error:
-        raise ValueError(f"{path} is damaged, export the training run anew: {error}") from error
+    with Path(path).open("rb") as file:
+        try:
+            archive = Archive(file)
+            content = archive.about()
+            version = content["format"]
+            if version == FORMAT:
+                return _policy(archive, content, greedy)
+        except Exception as error:  # a damaged text fails in many ways
+            known = isinstance(error, ValueError)
+            reason = error if known else f"the array {ABOUT!r} is damaged ({error!r})"
+            raise ValueError(
+                f"{path} is not an exported policy, or is damaged: {reason}. `python -m "
+                "training.export` makes one of a training run"
+            ) from error
+    raise ValueError(
+        f"{path} is of format {version!r}, and this version of sixnimmt-env reads format "
+        f"{FORMAT}: use the version that wrote it, or export the training run anew"
+    )
+
+
+def _policy(archive: Archive, content: dict[str, Any], greedy: bool) -> NetworkPolicy:
+    scope, about = Scope.from_dict(content["scope"]), content["about"]
+    if not isinstance(about, dict):
+        raise ValueError(f"what it says about itself is {about!r}")
+    _check_shapes(archive.shapes(), scope.rules)
+    return NetworkPolicy(archive.weights(), scope, greedy, about)

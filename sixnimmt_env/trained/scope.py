@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
+from itertools import pairwise
 from typing import Any
 
-from sixnimmt_env.rules import ROW_CHOICES, RowChoice, Rules
+from sixnimmt_env.rules import MAX_PLAYERS, ROW_CHOICES, RowChoice, Rules
 
 # A network plays on where these differ: it learned for some of the first two, it knows of no more
 # than one round, and the deck and the deal follow from the number of players.
@@ -95,8 +96,17 @@ class Scope:
             If it is none of `as_dict`.
         """
         rules = Rules(**content["rules"])
+        for field in fields(Rules):
+            value, kind = getattr(rules, field.name), type(field.default)
+            if kind in (bool, str) and type(value) is not kind:
+                raise ValueError(f"{field.name}={value!r} is not possible: it is a {kind.__name__}")
+        if not rules.name.isprintable():
+            raise ValueError(f"name={rules.name!r} is not possible: it cannot be printed")
         players, choices = tuple(content["players"]), tuple(content["row_choices"])
-        if not players or max(players) != rules.num_players or min(players) < 2:
+        possible = range(2, min(rules.num_players, MAX_PLAYERS) + 1)
+        ascending = all(low < high for low, high in pairwise(players))
+        whole = all(type(count) is int and count in possible for count in players)
+        if not whole or not ascending or players[-1:] != (rules.num_players,):
             raise ValueError(f"players={players} do not fit {in_words(rules)}, the largest game")
         if not choices or not set(choices) <= set(ROW_CHOICES):
             raise ValueError(f"row_choices={choices} are not known: some of {list(ROW_CHOICES)}")
