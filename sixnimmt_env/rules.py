@@ -17,6 +17,8 @@ EPISODES: Final = ("round", "match")
 LOW_CARDS: Final = ("take", "append")
 DEFAULT_TARGET: Final = 66
 MAX_PLAYERS: Final = 10
+# A seat has four bits in the queue of cards to be placed.
+MAX_SEATS: Final = 16
 MAX_HAND: Final = 15
 MAX_ZEROS: Final = 20
 MAX_ROUNDS: Final = 10_000

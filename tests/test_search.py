@@ -12,16 +12,16 @@ pytest.importorskip("numba", reason="plain Python rollouts are too slow to test"
 
 from agents import model
 from agents.belief import Belief
-from agents.beliefs import EVENTS, likelihood, remember
+from agents.beliefs import likelihood, remember
 from agents.monte_carlo import MonteCarlo
-from agents.rollouts import HEADS, MAX_HAND, place, push_cards, resolve
+from agents.rollouts import HEADS, place, push_cards, resolve
 from agents.sampling import flags_of, known, sample_deals
 from sixnimmt_env.cards import NUM_ROWS, TAKE_ROW, ZERO
 from sixnimmt_env.engine import Engine
 from sixnimmt_env.observe import Observation, observe
 from sixnimmt_env.policy import choose_actions, make_policy, play
 from sixnimmt_env.position import Position
-from sixnimmt_env.rules import Rules
+from sixnimmt_env.rules import MAX_HAND, Rules
 from sixnimmt_env.state import DRAFT, OVER, PLAY, SECOND, State
 from sixnimmt_env.variants import make_rules
 from tests.rounds import all_rules, name_of, random_actions
@@ -231,9 +231,10 @@ def events(rules: Rules, seen: Observation) -> tuple[int, ...]:
     """Run `remember` for one decision; the number of events and their arrays."""
     know = known(seen)
     tables = model.tables(rules)
+    most = know.played[0].size
     out = (
-        np.zeros(EVENTS, np.int64), np.zeros(EVENTS, np.int64), np.zeros(EVENTS, np.int64),
-        np.zeros(EVENTS), np.zeros(EVENTS), np.zeros((EVENTS, ZERO + 1)),
+        np.zeros(most, np.int64), np.zeros(most, np.int64), np.zeros(most, np.int64),
+        np.zeros(most), np.zeros(most), np.zeros((most, ZERO + 1)),
     )  # fmt: skip
     table = np.zeros((3, NUM_ROWS), np.int64)
     count = remember(
