@@ -142,6 +142,4 @@ def one_of(
     """
     words = list(known)
     if not isinstance(value, str) or value not in words:
-        raise error(
-            f"{name}={value!r} is not known: {did_you_mean(value, words)} one of {words}"
-        )
+        raise error(f"{name}={value!r} is not known: {did_you_mean(value, words)} one of {words}")
