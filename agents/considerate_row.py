@@ -24,8 +24,8 @@ _EYE: Final = np.eye(NUM_ROWS, dtype=np.bool_)
 def best_row(observation: Observation) -> NDArray[np.intp]:
     """Row whose heads, less the mean of what the others then take in this turn, are fewest.
 
-    Where heads are collected it is the row for which that is most. Ties: fewest heads, then fewest
-    cards, then the lowest row.
+    Where heads are collected it is the row for which that is most. Ties: fewest heads (most where
+    they are collected), then fewest cards, then the lowest row.
 
     Parameters
     ----------

@@ -109,10 +109,11 @@ class MonteCarlo:
             elif word in OBJECTIVES:
                 name, value = "objective", word
             else:
-                words = [*ROLLOUTS, *OBJECTIVES, *(f"{name}=NUMBER" for name in cls.numbers)]
+                words = [*ROLLOUTS, *OBJECTIVES]
+                like = did_you_mean(name, [*words, *cls.numbers])
+                words += [f"{name}=NUMBER" for name in cls.numbers]
                 raise ValueError(
-                    f"{word!r} is not known: {did_you_mean(word, words)} a number of "
-                    f"determinisations or one of {words}"
+                    f"{word!r} is not known: {like} a number of determinisations or one of {words}"
                 )
             if name in options:
                 raise ValueError(f"{word!r} says {name} a second time: once is needed")

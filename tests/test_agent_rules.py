@@ -1,4 +1,4 @@
-"""Every heuristic player against a plain statement of its rule, one decision and one card a time."""
+"""Every heuristic player against a plain statement of its rule, one decision at a time."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from agents.cautious import Cautious
 from agents.coldest_row import ColdestRow
 from agents.considerate_row import ConsiderateRow
 from sixnimmt_env.cards import PASS, TAKE_ROW, ZERO
+from sixnimmt_env.encoding import encode, field_table
 from sixnimmt_env.engine import Engine
 from sixnimmt_env.observe import Observation, observe
 from sixnimmt_env.policy import cheapest_row
@@ -326,8 +327,22 @@ def test_rows_that_are_equally_good(rules: Rules):
             seen = observe(rules, state, seats, games)
             found = Cautious().act(seen, RNG)
             for i in range(len(seen)):
-                assert found[i] == considerate(one := plain(seen, i))
+                one = plain(seen, i)
+                assert found[i] == considerate(one)
                 ties += len(set(zip(one.heads, one.lens, strict=True))) < 4
                 met += 1
         engine.step(state, random_actions(state, rng), state.phase != OVER)
     assert met > 200 and ties > 50
+
+
+@pytest.mark.parametrize(
+    ("end", "most"), [({}, 66 + 171), ({"target": 30}, 30 + 171), ({"rounds": 3}, 3 * 171)]
+)
+def test_scores_are_encoded_as_shares_of_the_most_that_can_be(end: dict[str, int], most: int):
+    """The heads of the whole deck in each round, or in the round after the target was missed."""
+    rules = make_rules("base", 3, episode="match", **end)
+    state = Engine(rules).reset(0, 2)
+    state.score[:, 1] = (20, 1, 12)
+    field = next(field for field in field_table(rules) if field.name == "score")
+    found = encode(observe(rules, state, 1))[:, field.start : field.stop]
+    np.testing.assert_allclose(found, [[0, 0, 0], np.divide([1, 12, 20], most)], rtol=1e-6)
