@@ -7,7 +7,8 @@ and lets them play at random. Here each deal is weighed by the chance that playe
 
 from __future__ import annotations
 
-from typing import Any, Final
+from numbers import Real
+from typing import Final
 
 from agents.monte_carlo import MonteCarlo, Objective
 
@@ -39,6 +40,8 @@ class Belief(MonteCarlo):
     resampling. With open hands nothing is hidden and no deal is picked.
     """
 
+    numbers = ("strength", "skill")
+
     def __init__(
         self,
         determinisations: int = DETERMINISATIONS,
@@ -50,24 +53,12 @@ class Belief(MonteCarlo):
         if rollout != "model":
             raise ValueError(f"rollout={rollout!r} is not possible: belief search plays the model")
         super().__init__(determinisations, "model", objective)
-        for name, value in (("strength", strength), ("skill", skill)):
-            if not 0 <= value <= 1:
-                raise ValueError(f"{name}={value!r} is not possible: it is 0 to 1")
         self.tries = TRIES_EACH * self.determinisations
-        self.strength = float(strength)
-        self.skill = float(skill)
+        self.strength = _share("strength", strength)
+        self.skill = _share("skill", skill)
 
-    @staticmethod
-    def _options(arguments: list[str]) -> dict[str, Any]:
-        """As for Monte Carlo search, and "strength=0.5" or "skill=0.5"."""
-        numbers = [word for word in arguments if word.startswith(("strength=", "skill="))]
-        options = MonteCarlo._options([word for word in arguments if word not in numbers])
-        for word in numbers:
-            name, _, number = word.partition("=")
-            if name in options:
-                raise ValueError(f"{word!r} says {name} a second time: once is needed")
-            try:
-                options[name] = float(number)
-            except ValueError:
-                raise ValueError(f"{word!r} is not possible: a number 0 to 1 is needed") from None
-        return options
+
+def _share(name: str, value: object) -> float:
+    if not isinstance(value, Real) or isinstance(value, bool) or not 0 <= float(value) <= 1:
+        raise ValueError(f"{name}={value!r} is not possible: a number 0 to 1 is needed")
+    return float(value)

@@ -8,16 +8,12 @@ deal. So the weights of all cards are written down once for each turn, and a dea
 
 from __future__ import annotations
 
-from typing import Final
-
 import numpy as np
 from numpy.typing import NDArray
 
 from agents.rollouts import (
     APPEND,
     IN_TURN,
-    MAX_HAND,
-    MAX_PLAYERS,
     TWO,
     Floats,
     Ints,
@@ -33,9 +29,6 @@ from agents.rollouts import (
 from agents.sampling import deal
 from sixnimmt_env.cards import NUM_CARDS, NUM_ROWS, ZERO
 from sixnimmt_env.loops import compiled
-
-EVENTS: Final = MAX_HAND * MAX_PLAYERS
-"""Most cards that the others can have played in a round."""
 
 
 @compiled

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from sixnimmt_env.cards import BULL_HEADS, NUM_ROWS, ROW_CAPACITY, TAKE_ROW
 from sixnimmt_env.observe import Observation
-from sixnimmt_env.policy import Policy
+from sixnimmt_env.policy import Policy, make_policy
 from sixnimmt_env.state import TAKE
 
 _EYE: Final = np.eye(NUM_ROWS, dtype=np.bool_)
@@ -24,8 +24,8 @@ _EYE: Final = np.eye(NUM_ROWS, dtype=np.bool_)
 def best_row(observation: Observation) -> NDArray[np.intp]:
     """Row whose heads, less the mean of what the others then take in this turn, are fewest.
 
-    Where heads are collected it is the row for which that is most. Ties: fewest heads, then fewest
-    cards, then the lowest row.
+    Where heads are collected it is the row for which that is most. Ties: fewest heads (most where
+    they are collected), then fewest cards, then the lowest row.
 
     Parameters
     ----------
@@ -81,12 +81,17 @@ class ConsiderateRow:
 
     Parameters
     ----------
-    player : Policy
-        Plays the cards.
+    player : str or Policy
+        Plays the cards; what `sixnimmt_env.policy.make_policy` makes a policy of.
+
+    Raises
+    ------
+    ValueError
+        If there is no such policy.
     """
 
-    def __init__(self, player: Policy) -> None:
-        self.player = player
+    def __init__(self, player: str | Policy) -> None:
+        self.player = make_policy(player)
 
     def act(self, observation: Observation, rng: np.random.Generator) -> NDArray[np.integer[Any]]:
         """See `sixnimmt_env.policy.Policy.act`."""

@@ -9,14 +9,14 @@ they agree with each other; for the rest the network's first judgement stands.
 
 from __future__ import annotations
 
-from dataclasses import fields
-from typing import Any, Final, Self
+from typing import Final, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from agents.likely import F32, F64, Bool, Index, Table
-from agents.sampling import sample_deals
+from agents.sampling import sample_deals, some
+from sixnimmt_env.checks import whole
 from sixnimmt_env.observe import Observation
 from sixnimmt_env.rules import Rules
 from sixnimmt_env.state import OVER, PLAY, State
@@ -50,7 +50,7 @@ class Guided:
     Raises
     ------
     ValueError
-        If the number is not possible.
+        If the number is not possible, or the policy is no such network.
 
     Notes
     -----
@@ -63,10 +63,15 @@ class Guided:
     def __init__(
         self, policy: NetworkPolicy | None = None, determinisations: int = DETERMINISATIONS
     ) -> None:
-        if not 2 <= determinisations <= 1000:
-            raise ValueError(f"determinisations={determinisations!r}: 2 to 1000 are possible")
+        if policy is not None and not isinstance(policy, NetworkPolicy):
+            raise ValueError(
+                f"policy={policy!r} is not possible: a NetworkPolicy is needed, as "
+                "sixnimmt_env.load_policy makes it of a file"
+            )
         self.policy = policy
-        self.determinisations = int(determinisations)
+        self.determinisations = whole(
+            "determinisations", determinisations, 2, 1000, "a whole number, 2 to 1000"
+        )
 
     @classmethod
     def from_spec(cls, arguments: list[str]) -> Self:
@@ -108,7 +113,7 @@ class Guided:
         table = Table(policy, rules)
         for start in range(0, searched.size, block):
             at = searched[start : start + block]
-            actions[at] = self._search(table, _some(observation, at), prior[at], rng)
+            actions[at] = self._search(table, some(observation, at), prior[at], rng)
         return actions
 
     def _search(
@@ -194,12 +199,3 @@ def _check(rules: Rules) -> None:
             f"guided cannot play {rules.name}: it plays games in which all seats play one card at "
             "once and a low card takes a row; belief and monte_carlo play every game"
         )
-
-
-def _some(observation: Observation, at: Index) -> Observation:
-    parts: dict[str, Any] = {
-        field.name: getattr(observation, field.name)[at]
-        for field in fields(Observation)
-        if field.name != "rules"
-    }
-    return Observation(rules=observation.rules, **parts)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from agents.considerate_row import best_row
 from sixnimmt_env.cards import BULL_HEADS, NUM_CARDS, TAKE_ROW, ZERO
 from sixnimmt_env.observe import Observation
-from sixnimmt_env.rules import MAX_PLAYERS, MAX_ZEROS
+from sixnimmt_env.rules import MAX_SEATS, MAX_ZEROS
 from sixnimmt_env.state import DRAFT, PLAY, SECOND, TAKE
 
 Actions = NDArray[np.integer[Any]]
@@ -26,7 +26,7 @@ RowRule = Callable[[Observation], NDArray[np.intp]]
 _DRAFT: Final = 0.6
 
 _WAYS: Final = np.array(
-    [[comb(n, k) for k in range(MAX_PLAYERS)] for n in range(NUM_CARDS + MAX_ZEROS + 1)], float
+    [[comb(n, k) for k in range(MAX_SEATS)] for n in range(NUM_CARDS + MAX_ZEROS + 1)], float
 )
 """(n, k): ways to choose k of n cards."""
 
@@ -42,9 +42,19 @@ class CardPlayer:
     row : callable
         Chooses the row 0 ... R - 1 that a low card takes, for n decisions at once; by default
         `agents.considerate_row.best_row`.
+
+    Raises
+    ------
+    ValueError
+        If `row` is no function.
     """
 
     def __init__(self, row: RowRule = best_row) -> None:
+        if not callable(row):
+            raise ValueError(
+                f"row={row!r} is not possible: a function of observations is needed, such as "
+                "sixnimmt_env.policy.cheapest_row"
+            )
         self.row = row
 
     def act(self, observation: Observation, rng: np.random.Generator) -> Actions:

@@ -16,9 +16,9 @@ from typing import Final
 
 import numpy as np
 
-from agents.rollouts import HEADS, MAX_PLAYERS, Floats
+from agents.rollouts import HEADS, Floats
 from sixnimmt_env.cards import NUM_CARDS, ROW_CAPACITY, ZERO
-from sixnimmt_env.rules import Rules
+from sixnimmt_env.rules import MAX_SEATS, Rules
 
 PATH: Final = Path(__file__).with_name("model.json")
 
@@ -58,8 +58,19 @@ def tables(rules: Rules) -> tuple[Floats, Floats, Floats]:
         What a card is worth wherever it goes.
     chance : (n, r, g) float64
         Chance that at least r of n others play into a gap of g numbers; for r = 0 that none does.
+
+    Raises
+    ------
+    ValueError
+        If there is no model for such games.
     """
-    fitted = json.loads(PATH.read_text(encoding="utf-8"))["models"][kind_of(rules)]
+    models, kind = json.loads(PATH.read_text(encoding="utf-8"))["models"], kind_of(rules)
+    if kind not in models:
+        raise ValueError(
+            f"there is no model of good players for {rules.name} ({kind}), only for "
+            f"{'; '.join(models)}: play monte_carlo with rollout 'random', which needs none"
+        )
+    fitted = models[kind]
     nearest = min(fitted, key=lambda players: abs(int(players) - rules.num_players))
     return prepared(np.array(fitted[nearest], np.float64))
 
@@ -75,9 +86,9 @@ def prepared(weights: Floats) -> tuple[Floats, Floats, Floats]:
 
 
 def _chances() -> Floats:
-    table = np.zeros((MAX_PLAYERS, ROW_CAPACITY, NUM_CARDS + 1))
+    table = np.zeros((MAX_SEATS, ROW_CAPACITY, NUM_CARDS + 1))
     p = np.arange(NUM_CARDS + 1) / NUM_CARDS
-    for n in range(MAX_PLAYERS):
+    for n in range(MAX_SEATS):
         table[n, 0] = (1 - p) ** n
         for r in range(1, ROW_CAPACITY):
             table[n, r] = sum(comb(n, k) * p**k * (1 - p) ** (n - k) for k in range(r, n + 1))

@@ -9,7 +9,6 @@ candidates are tried on the same deals and with the same chance in them, so that
 
 from __future__ import annotations
 
-from dataclasses import fields, replace
 from typing import Any, Final, Literal, Self
 
 import numpy as np
@@ -17,8 +16,9 @@ from numpy.typing import NDArray
 
 from agents import model
 from agents.rollouts import HEADS, NOISE, Floats, Ints
-from agents.sampling import flags_of, known
+from agents.sampling import flags_of, known, some
 from agents.search import search
+from sixnimmt_env.checks import did_you_mean, one_of, whole
 from sixnimmt_env.observe import Observation
 from sixnimmt_env.rules import Rules
 
@@ -26,7 +26,10 @@ Objective = Literal["own", "relative", "win"]
 Rollout = Literal["random", "model"]
 OBJECTIVES: Final = ("own", "relative", "win")
 ROLLOUTS: Final = ("random", "model")
+MAX_DEALS: Final = 1_000_000
 WHOLE_ROUND: Final = 1000
+# Standard errors by which shares of wins must differ to be told apart.
+APART: Final = 2.0
 
 
 class MonteCarlo:
@@ -43,7 +46,8 @@ class MonteCarlo:
         How all seats play in the rollouts: uniformly at random, or as `agents.model` does.
     objective : {"own", "relative", "win"}
         What is best: own heads, own heads less the mean of the others', or the chance of the best
-        total at the end of this round.
+        total at the end of this round. Candidates whose share of the win is within two standard
+        errors of the best share are told apart by the own heads.
 
     Raises
     ------
@@ -53,12 +57,15 @@ class MonteCarlo:
     Notes
     -----
     In rollouts a low card takes the row with fewest heads. Mean heads and wins can disagree: the
-    objective "own" loses wins against players that take few heads from one another.
+    objective "own" loses wins against players that take few heads from one another. But shares of
+    wins saturate: who is far behind or far ahead in a match loses or wins whatever is played, and
+    heads still matter, for the rounds to come.
     """
 
     tries = 0  # deals from which the likely ones are picked; 0: all deals are equally likely
     strength = 0.0
     skill = 1.0
+    numbers: tuple[str, ...] = ()  # options that `from_spec` reads as "NAME=NUMBER"
 
     def __init__(
         self,
@@ -66,21 +73,19 @@ class MonteCarlo:
         rollout: Rollout = "random",
         objective: Objective = "own",
     ) -> None:
-        if not 1 <= determinisations <= 1_000_000:
-            raise ValueError(f"determinisations={determinisations!r}: 1 to 1000000 are possible")
-        for name, value, words in (
-            ("rollout", rollout, ROLLOUTS),
-            ("objective", objective, OBJECTIVES),
-        ):
-            if value not in words:
-                raise ValueError(f"{name}={value!r} is not known: choose one of {list(words)}")
-        self.determinisations = int(determinisations)
+        self.determinisations = whole(
+            "determinisations", determinisations, 1, MAX_DEALS, f"a whole number, 1 to {MAX_DEALS}"
+        )
+        one_of("rollout", rollout, ROLLOUTS)
+        one_of("objective", objective, OBJECTIVES)
         self.rollout = rollout
         self.objective = objective
 
     @classmethod
     def from_spec(cls, arguments: list[str]) -> Self:
         """Make one of words: a number of determinisations, a rollout, an objective, in any order.
+
+        Belief search also knows "strength=NUMBER" and "skill=NUMBER".
 
         Raises
         ------
@@ -89,21 +94,26 @@ class MonteCarlo:
         """
         return cls(**cls._options(arguments))
 
-    @staticmethod
-    def _options(arguments: list[str]) -> dict[str, Any]:
+    @classmethod
+    def _options(cls, arguments: list[str]) -> dict[str, Any]:
         options: dict[str, Any] = {}
-        value: int | str
+        value: float | str
         for word in arguments:
-            if word.isdecimal():
+            name, _, number = word.partition("=")
+            if name in cls.numbers:
+                value = _number(word, number)
+            elif word.isdecimal():
                 name, value = "determinisations", int(word)
             elif word in ROLLOUTS:
                 name, value = "rollout", word
             elif word in OBJECTIVES:
                 name, value = "objective", word
             else:
+                words = [*ROLLOUTS, *OBJECTIVES]
+                like = did_you_mean(name, [*words, *cls.numbers])
+                words += [f"{name}=NUMBER" for name in cls.numbers]
                 raise ValueError(
-                    f"{word!r} is not known: give a number of determinisations, one of "
-                    f"{list(ROLLOUTS)} or one of {list(OBJECTIVES)}"
+                    f"{word!r} is not known: {like} a number of determinisations or one of {words}"
                 )
             if name in options:
                 raise ValueError(f"{word!r} says {name} a second time: once is needed")
@@ -116,10 +126,9 @@ class MonteCarlo:
         choice = np.flatnonzero(observation.action_mask.sum(axis=1) > 1)
         if choice.size:
             if choice.size < len(observation):
-                observation = _some(observation, choice)
+                observation = some(observation, choice)
             candidates, values = self.values(observation, rng)
-            cost = self._cost(observation.rules, values)
-            best = np.where(candidates >= 0, cost, np.inf).argmin(axis=1)
+            best = self._cost(observation.rules, candidates >= 0, values).argmin(axis=1)
             actions[choice] = candidates[np.arange(choice.size), best]
         return actions
 
@@ -165,12 +174,20 @@ class MonteCarlo:
         )
         return candidates, values
 
-    def _cost(self, rules: Rules, values: Floats) -> Floats:
+    def _cost(self, rules: Rules, legal: NDArray[np.bool_], values: Floats) -> Floats:
+        """Cost of each candidate (n, C), infinite for those that are out of the question."""
         own, others, wins = np.moveaxis(values, 2, 0)
+        heads: Floats = own - others if self.objective == "relative" else own
         if self.objective == "win":
-            return -wins
-        heads: Floats = own if self.objective == "own" else own - others
-        return -heads if rules.collect else heads
+            legal = legal & _may_win_most(np.where(legal, wins, 0.0), self.determinisations)
+        return np.where(legal, -heads if rules.collect else heads, np.inf)
+
+
+def _number(word: str, number: str) -> float:
+    try:
+        return float(number)
+    except ValueError:
+        raise ValueError(f"{word!r} is not possible: a number 0 to 1 is needed") from None
 
 
 def _candidates(mask: NDArray[np.int8]) -> tuple[Ints, Ints]:
@@ -183,6 +200,10 @@ def _candidates(mask: NDArray[np.int8]) -> tuple[Ints, Ints]:
     return candidates, count.astype(np.int64)
 
 
-def _some(observation: Observation, index: NDArray[np.intp]) -> Observation:
-    names = [f.name for f in fields(observation) if f.name != "rules"]
-    return replace(observation, **{name: getattr(observation, name)[index] for name in names})
+def _may_win_most(wins: Floats, count: int) -> NDArray[np.bool_]:
+    """Whether a share of wins (n, C), a mean of `count` deals, is hardly below the best one."""
+    best = wins.max(axis=1, keepdims=True)
+    # One more win and one more loss (Laplace): a best share of 0 or 1 is not certain either.
+    chance = (best * count + 1) / (count + 2)
+    may: NDArray[np.bool_] = wins >= best - APART * np.sqrt(chance * (1 - chance) / count)
+    return may

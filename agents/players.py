@@ -13,6 +13,7 @@ from agents.coldest_row import ColdestRow
 from agents.considerate_row import ConsiderateRow
 from agents.heuristics import CardPlayer
 from agents.learned import SAMPLED, file_of, load_policy
+from sixnimmt_env.checks import did_you_mean
 from sixnimmt_env.policy import POLICIES, Policy, cheapest_row, make_policy
 from sixnimmt_env.trained.shipped import TrainedPolicy
 
@@ -61,7 +62,7 @@ def load_player(spec: str) -> Policy:
         If there is no such file.
     """
     if not isinstance(spec, str) or not spec:
-        raise ValueError(f"player {spec!r}: a name is needed. {_help()}")
+        raise ValueError(f"player {spec!r}: a name is needed, {_help(spec)}")
     name, *arguments = spec.split(":")
     try:
         if name in PLAYERS:
@@ -72,8 +73,11 @@ def load_player(spec: str) -> Policy:
     if file is not None:
         return _saved_network(spec, file)
     if not arguments:
-        raise ValueError(f"player {spec!r} is not known. {_help()}")
-    return make_policy(spec)
+        raise ValueError(f"player {spec!r} is not known: {_help(name)}")
+    try:
+        return make_policy(spec)
+    except ValueError as error:
+        raise ValueError(f"{error}. If no class is meant, {_help(name)}") from error
 
 
 def saved_file(spec: str) -> Path | None:
@@ -97,10 +101,10 @@ def player_table() -> str:
     return "\n".join(lines) + "\n"
 
 
-def _help() -> str:
+def _help(name: object) -> str:
     return (
-        f"Known are {', '.join(PLAYERS)}; 'FILE.npz' or 'FILE.zip' is a saved network and "
-        "'module:Class' a class of your own"
+        f"{did_you_mean(name, PLAYERS)} one of {', '.join(PLAYERS)}; 'FILE.npz' or 'FILE.zip' is "
+        "a saved network and 'module:Class' a class of your own"
     )
 
 

@@ -21,8 +21,6 @@ from sixnimmt_env.loops import COMPILED, compiled
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
-MAX_PLAYERS: Final = 10
-MAX_HAND: Final = 15
 HEADS: Final = np.concatenate((BULL_HEADS, np.zeros(ZERO - NUM_CARDS, np.uint8))).astype(np.int64)
 """(110,) bull heads by card, 0 for a 0 card."""
 

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from dataclasses import fields
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.rollouts import APPEND, IN_TURN, MAX_HAND, TWO, Ints, draw, shuffle
-from sixnimmt_env.cards import ZERO
+from agents.rollouts import APPEND, IN_TURN, TWO, Ints, draw, shuffle
+from sixnimmt_env.cards import NUM_CARDS, ZERO
 from sixnimmt_env.loops import compiled
 from sixnimmt_env.observe import Observation
-from sixnimmt_env.rules import Rules
+from sixnimmt_env.rules import MAX_HAND, MAX_ZEROS, Rules
 from sixnimmt_env.state import DRAFT, SECOND
+
+MAX_HIDDEN: Final = NUM_CARDS + MAX_ZEROS
 
 
 class Known(NamedTuple):
@@ -32,7 +35,7 @@ class Known(NamedTuple):
         Cards of each seat that are not on the table; a card that lies face down counts.
     forced : (n, P)
         0 cards that another seat must still hold, because it was given them openly.
-    hidden : (n, 111)
+    hidden : (n, 124)
         Cards that may be in other hands: 0 cards first, then numbers; then 0.
     num_hidden : (n,)
         How many there are.
@@ -84,6 +87,16 @@ def flags_of(rules: Rules) -> Ints:
     return flags
 
 
+def some(observation: Observation, index: NDArray[np.intp]) -> Observation:
+    """Some of the decisions of a record."""
+    parts: dict[str, Any] = {
+        field.name: getattr(observation, field.name)[index]
+        for field in fields(Observation)
+        if field.name != "rules"
+    }
+    return Observation(rules=observation.rules, **parts)
+
+
 def known(observation: Observation) -> Known:
     """Arrange an observation for the compiled loops."""
     rules = observation.rules
@@ -110,7 +123,7 @@ def known(observation: Observation) -> Known:
         **_hidden(observation),
         shown=observation.hands.astype(np.int64),
         waiting=observation.waiting.astype(np.int64),
-        pool=_listed(observation.pool, 105),
+        pool=_listed(observation.pool, NUM_CARDS + 1),
         totals=(observation.pile_heads + observation.score).astype(np.int64),
         starters=observation.starters.astype(np.int64),
         played=np.ascontiguousarray(observation.played).astype(np.int64),
@@ -147,8 +160,9 @@ def _hidden(observation: Observation) -> dict[str, Ints]:
     padded = np.zeros((len(observation), most), np.uint8)
     padded[...] = np.arange(most) < zeros[:, None]
     flags = np.concatenate((padded, unseen), axis=1)
-    hidden = _listed(flags, 111)
-    hidden = np.where(hidden < most, ZERO, hidden - most) * (np.arange(111) < count[:, None])
+    hidden = _listed(flags, MAX_HIDDEN)
+    hidden = np.where(hidden < most, ZERO, hidden - most)
+    hidden *= np.arange(MAX_HIDDEN) < count[:, None]
     return {"hidden": hidden, "num_hidden": count}
 
 

@@ -5,14 +5,12 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.beliefs import EVENTS, remember, sample
+from agents.beliefs import remember, sample
 from agents.rollouts import (
     APPEND,
     END,
     IN_TURN,
     LEN,
-    MAX_HAND,
-    MAX_PLAYERS,
     SUM,
     TWO,
     Floats,
@@ -31,6 +29,7 @@ from agents.rollouts import (
 from agents.sampling import deal
 from sixnimmt_env.cards import NUM_ROWS, TAKE_ROW, ZERO
 from sixnimmt_env.loops import compiled
+from sixnimmt_env.rules import MAX_HAND
 from sixnimmt_env.state import DRAFT, SECOND, TAKE
 
 
@@ -162,12 +161,14 @@ def search(
     lefts = np.zeros(players, np.int64)
     taken = np.zeros(players, np.int64)
     table = np.zeros((3, NUM_ROWS), np.int64)
-    queue = np.zeros(2 * MAX_PLAYERS, np.int64)
+    queue = np.zeros(2 * players, np.int64)
     lines = np.zeros((NUM_ROWS + 1, 5))
-    seats, of_event = np.zeros(EVENTS, np.int64), np.zeros(EVENTS, np.int64)
-    later = np.zeros(EVENTS, np.int64)
-    known, chances = np.zeros(EVENTS), np.zeros(EVENTS)
-    weights = np.zeros((EVENTS, ZERO + 1))
+    # Most cards that can have been played in a round, where it is looked at.
+    most = played.shape[1] * played.shape[2] if tries > 0 else 0
+    seats, of_event = np.zeros(most, np.int64), np.zeros(most, np.int64)
+    later = np.zeros(most, np.int64)
+    known, chances = np.zeros(most), np.zeros(most)
+    weights = np.zeros((most, ZERO + 1))
     deals = np.zeros((tries, players, MAX_HAND), np.uint8)
     draws, skilled = np.zeros((tries, players), np.uint8), np.ones(players, np.int64)
     likely, picked = np.zeros(tries), np.zeros(determinisations, np.int64)

@@ -10,8 +10,11 @@ import numpy as np
 import pytest
 
 from agents import players
+from agents.belief import Belief
 from agents.cautious import Cautious
 from agents.considerate_row import ConsiderateRow, best_row
+from agents.guided import Guided
+from agents.monte_carlo import MonteCarlo
 from agents.players import PLAYERS, load_player, player_table
 from sixnimmt_env.policy import POLICIES, Policy, RandomPolicy, cheapest_row, play
 from sixnimmt_env.variants import make_rules
@@ -89,7 +92,7 @@ def test_missing_modules_are_named(monkeypatch: pytest.MonkeyPatch):
 @pytest.mark.parametrize(
     ("spec", "said"),
     [
-        ("nobody", r"player 'nobody' is not known. Known are random, .*cautious.*FILE\.zip"),
+        ("nobody", r"player 'nobody' is not known: choose one of random, .*cautious.*FILE\.zip"),
         ("Cautious", "is not known"),
         ("", "a name is needed"),
         (None, "a name is needed"),
@@ -133,3 +136,57 @@ def test_a_mixed_table():
     seats = [load_player(s) for s in ("cautious", "coldest_row", "closest_gap", "random")]
     heads = play(seats, rules, games=200, seed=1).heads
     assert np.argmin(heads.mean(axis=0)) == 0
+
+
+@pytest.mark.parametrize(
+    ("spec", "said"),
+    [
+        ("cautius", "player 'cautius' is not known: did you mean 'cautious'"),
+        ("Belief", "did you mean 'belief'"),
+        ("monte_karlo:100", "No module named 'monte_karlo'.* did you mean 'monte_carlo'"),
+        ("considerate_row:clostest_gap", "did you mean 'closest_gap'"),
+        ("monte_carlo:100:relativ", "'relativ' is not known: did you mean 'relative'"),
+        ("belief:strenght=0.5", "did you mean 'strength'.*'strength=NUMBER'"),
+        ("belief:skill=high", "'skill=high' is not possible"),
+        ("belief:skill=nan", "skill=nan is not possible"),
+        ("monte_carlo:skill=0.5", "'skill=0.5' is not known"),
+        ("guided:1", "determinisations=1 is not possible: a whole number, 2 to 1000"),
+    ],
+)
+def test_what_nearly_is_a_name_is_recognised(spec, said):
+    with pytest.raises(ValueError, match=said):
+        load_player(spec)
+
+
+@pytest.mark.parametrize("kind", [np.uint8, np.int8, np.int64])
+def test_small_numpy_numbers_are_numbers(kind):
+    assert Belief(kind(100)).tries == 1000
+    assert type(MonteCarlo(kind(100)).determinisations) is int
+    assert type(Guided(None, kind(100)).determinisations) is int
+    assert type(Belief(strength=np.float32(0.5)).strength) is float
+
+
+@pytest.mark.parametrize(
+    ("make", "said"),
+    [
+        (lambda: MonteCarlo("5"), "determinisations='5'"),
+        (lambda: MonteCarlo(2.5), "determinisations=2.5"),
+        (lambda: MonteCarlo(True), "determinisations=True"),
+        (lambda: MonteCarlo(1_000_001), "1 to 1000000"),
+        (lambda: MonteCarlo(objective=["win"]), r"objective=\['win'\]"),
+        (lambda: Belief(strength="0.5"), "strength='0.5'"),
+        (lambda: Belief(skill=True), "skill=True"),
+        (lambda: Guided("policy.npz"), "policy='policy.npz' is not possible: a NetworkPolicy"),
+        (lambda: Guided(None, 1001), "determinisations=1001"),
+        (lambda: Cautious(row="cheapest_row"), "row='cheapest_row'"),
+        (lambda: ConsiderateRow(5), "policy 5 has no act"),
+        (lambda: ConsiderateRow(Cautious), r"give an object, Cautious\(\)"),
+    ],
+)
+def test_wrong_options_are_refused_where_they_are_given(make, said):
+    with pytest.raises(ValueError, match=said):
+        make()
+
+
+def test_considerate_row_takes_what_play_takes():
+    assert isinstance(ConsiderateRow("random").player, RandomPolicy)

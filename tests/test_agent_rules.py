@@ -1,0 +1,348 @@
+"""Every heuristic player against a plain statement of its rule, one decision at a time."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from math import comb, inf
+
+import numpy as np
+import pytest
+
+from agents.cautious import Cautious
+from agents.coldest_row import ColdestRow
+from agents.considerate_row import ConsiderateRow
+from sixnimmt_env.cards import PASS, TAKE_ROW, ZERO
+from sixnimmt_env.encoding import encode, field_table
+from sixnimmt_env.engine import Engine
+from sixnimmt_env.observe import Observation, observe
+from sixnimmt_env.policy import cheapest_row
+from sixnimmt_env.rules import Rules
+from sixnimmt_env.state import DRAFT, OVER, PLAY, SECOND, TAKE
+from sixnimmt_env.variants import VARIANTS, make_rules
+from tests.rounds import name_of, random_actions, row_choices
+
+RNG = np.random.default_rng(0)
+FEW = 10  # decisions of each step that are looked at
+COLLECTING = Rules(num_players=3, collect=True, name="collecting")
+GAMES = [
+    make_rules(variant, players, row_choice=row_choice)
+    for variant in VARIANTS
+    for players in sorted({2, 4, make_rules(variant, 2).max_players})
+    for row_choice in row_choices(variant)
+] + [COLLECTING]
+
+
+def bull_heads(card: int) -> int:
+    if card == ZERO:
+        return 0
+    if card == 55:
+        return 7
+    if card % 11 == 0:
+        return 5
+    return 3 if card % 10 == 0 else 2 if card % 5 == 0 else 1
+
+
+@dataclass
+class Seen:
+    """One decision in plain Python: what an observation says, 0 for no card left out."""
+
+    rules: Rules
+    phase: int
+    hand: list[int]
+    committed: int
+    rows: list[list[int]]
+    ends: list[int]
+    lens: list[int]
+    heads: list[int]
+    left: list[int]
+    waiting: list[int]
+    pool: list[int]
+    unseen: list[int]
+    zeros: int
+    open: list[list[int]]
+    last_committed: int
+
+    @property
+    def low_row(self) -> int:
+        """Row of a low card, as it is looked at before the turn."""
+        if self.rules.low_card == "append":
+            return self.ends.index(max(self.ends))
+        return min(range(4), key=lambda r: (self.heads[r], self.lens[r], r))
+
+    def row(self, card: int, rows=range(4)) -> int | None:
+        """Row that a card fits."""
+        below = [r for r in rows if self.ends[r] < card]
+        return max(below, key=lambda r: self.ends[r]) if below else None
+
+
+def plain(seen: Observation, i: int) -> Seen:
+    def cards(values) -> list[int]:
+        return [int(card) for card in values if card]
+
+    rules, hands = seen.rules, seen.hands[i, 1:]
+    before = [len(cards(played)) for played in seen.played[i, 1:]]
+    left = seen.cards_left[i].tolist()
+    return Seen(
+        rules=rules,
+        phase=int(seen.phase[i]),
+        hand=cards(seen.hand[i]),
+        committed=int(seen.committed[i]),
+        rows=[cards(row) for row in seen.rows[i]],
+        ends=seen.row_end[i].tolist(),
+        lens=seen.row_len[i].tolist(),
+        heads=seen.row_heads[i].tolist(),
+        left=left,
+        waiting=seen.waiting[i].tolist(),
+        pool=np.flatnonzero(seen.pool[i]).tolist(),
+        unseen=np.flatnonzero(seen.unseen[i]).tolist(),
+        zeros=int(seen.unseen_zeros[i]),
+        open=[cards(hand) for hand in hands] if rules.open_hands else [],
+        last_committed=sum(
+            rules.cards_per_turn == 2
+            and seen.phase[i] == SECOND
+            and played == rules.hand_size - 1
+            and count == 0
+            for played, count in zip(before, left[1:], strict=True)
+        ),
+    )
+
+
+def decisions(rules: Rules, seed: int = 0) -> Iterator[tuple[Observation, list[Seen]]]:
+    """Decisions of random games; then the same with rows that are hard to tell apart."""
+    engine, rng = Engine(rules), np.random.default_rng(seed)
+    state = engine.reset(seed, 8)
+    while (active := state.phase != OVER).any():
+        seats, games = np.nonzero(state.acting() & active)
+        some = rng.permutation(len(seats))[:FEW]
+        seen = observe(rules, state, seats[some], games[some])
+        yield seen, [plain(seen, i) for i in range(len(seen))]
+        if rules.low_card != "take" or not (seen.phase == TAKE).any():
+            shape = seen.row_len.shape
+            length = rng.integers(4, 6, shape).astype(np.uint8) - np.uint8(3 * rng.integers(2))
+            heads = rng.integers(5, 7, shape).astype(np.uint8)
+            seen = replace(seen, row_len=length, row_heads=heads)
+            yield seen, [plain(seen, i) for i in range(len(seen))]
+        engine.step(state, random_actions(state, rng), active)
+
+
+# The rules of the players.
+
+
+def coldest(seen: Seen) -> int:
+    """Fewest cards, fewest heads, closest end, lowest card; or the opposite of the first three."""
+
+    def rank(card: int) -> tuple[float, ...]:
+        sign = -1 if seen.rules.collect else 1
+        if card == ZERO:
+            return (1,) if seen.rules.collect else (5, -1)
+        row, low = seen.row(card), False
+        if row is None:
+            row, low = seen.low_row, True
+        takes = low and seen.rules.low_card == "take"
+        cards = 5 if takes else seen.lens[row]
+        gap = 0 if low else card - seen.ends[row]
+        return (sign * cards, sign * seen.heads[row], sign * gap, card)
+
+    return min(seen.hand, key=rank)
+
+
+def drafted(seen: Seen) -> int:
+    """The card nearest to 0.6 of the deck."""
+    return min(seen.pool, key=lambda card: (abs(5 * card - 3 * seen.rules.num_cards), card))
+
+
+def considerate(seen: Seen) -> int:
+    """Play the rest of the turn for each row: own heads less the mean of the others'."""
+    sign = -1 if seen.rules.collect else 1
+
+    def rank(chosen: int) -> tuple[float, ...]:
+        rows = [list(row) for row in seen.rows]
+        own, count = sum(map(bull_heads, rows[chosen])), len(rows[chosen])
+        rows[chosen] = [seen.waiting[0]]
+        lost = 0
+        for card in sorted(c for c in seen.waiting[1:] if c):
+            row = max((row for row in rows if row[-1] < card), key=lambda row: row[-1])
+            if len(row) == 5:
+                lost += sum(map(bull_heads, row))
+                row.clear()
+            row.append(card)
+        return (sign * (own * (len(seen.left) - 1) - lost), sign * own, count, chosen)
+
+    return TAKE_ROW + min(range(4), key=rank)
+
+
+def chance(seen: Seen, low: int, high: int, count: int, none_below: int = 0) -> float:
+    """Chance that exactly so many cards of the others lie in between, and none below."""
+    inside = [c for c in seen.unseen if low < c < high and c >= none_below]
+    if seen.open:
+        chances = Counter({0: 1.0})
+        for hand in filter(None, seen.open):
+            new: Counter[int] = Counter()
+            for card in hand:
+                if card >= none_below:
+                    for k, p in chances.items():
+                        new[k + (low < card < high)] += p / len(hand)
+            chances = new
+        return chances[count]
+    number, hidden = playing(seen), len(seen.unseen) + seen.zeros
+    outside = hidden - len(inside) - sum(c < none_below for c in seen.unseen)
+    if not 0 <= count <= number:
+        return 0.0
+    return comb(len(inside), count) * comb(outside, number - count) / comb(hidden, number)
+
+
+def playing(seen: Seen) -> int:
+    if seen.rules.one_by_one:
+        return 0
+    return sum(count > 0 for count in seen.left[1:]) + seen.last_committed
+
+
+def expected(seen: Seen, card: int, also: int = 0) -> float:
+    """Heads that a card is expected to bring: with and without a low card of somebody's."""
+    if card == ZERO:
+        return 0.0
+    rules, lowest = seen.rules, min(seen.ends)
+    target = seen.low_row
+    if rules.low_card == "take" and rules.collect and rules.row_choice == "player":
+        target = seen.heads.index(max(seen.heads))
+    ahead, also = also == ZERO, 0 if also == ZERO else also
+    possible = [*seen.unseen, *(c for hand in seen.open for c in hand)]
+    total = 0.0
+    for low_played in (False, True):
+        row = seen.row(card, [r for r in range(4) if r != target] if low_played else range(4))
+        bottom = 0 if row is None else seen.ends[row]
+        if row is None:
+            row, free = target, 0 if rules.low_card == "take" else 5 - seen.lens[target]
+        else:
+            free = 5 - seen.lens[row]
+        ours = int(bottom < also < card)
+        between = [bull_heads(c) for c in possible if bottom < c < card]
+        mean = sum(between) / len(between) if between else 0.0
+        for cards in range(free, 12, 5):  # that come between and make ours the sixth
+            others = cards - ours
+            if ahead:
+                p = float(others == 0 and not low_played)
+            elif card < lowest:
+                p = 0.0 if low_played else chance(seen, bottom, card, others)
+            else:
+                quiet = chance(seen, bottom, card, others, lowest)
+                quiet = 0.0 if 0 < also < lowest else quiet
+                p = chance(seen, bottom, card, others) - quiet if low_played else quiet
+            new = (free if cards == free else 5) - ours
+            old = seen.heads[row] if cards == free else 0
+            total += p * (old + ours * bull_heads(also) + new * mean)
+    return total
+
+
+def price(seen: Seen, card: int) -> float:
+    rules, part = seen.rules, (card - 0.5) / seen.rules.num_cards
+    if rules.low_card == "take" and not rules.collect:
+        return 6 / rules.num_players * (2 * part - 1) ** 2
+    row = seen.row(card)
+    gap = 0 if row is None or rules.collect else card - seen.ends[row]
+    return 0.5 * part - gap / rules.num_cards
+
+
+def cautious_costs(seen: Seen) -> dict[int, float]:
+    sign = -1 if seen.rules.collect else 1
+    costs = {ZERO: sign} if ZERO in seen.hand else {}
+    for card in set(seen.hand) - {ZERO}:
+        costs[card] = sign * expected(seen, card) - price(seen, card)
+    return costs
+
+
+def second_costs(seen: Seen) -> dict[int, float]:
+    """Costs of the second cards, and what a pass is worth in the same terms."""
+    sign, first = -1 if seen.rules.collect else 1, seen.committed
+    alone, costs = expected(seen, first), {}
+    for card in set(seen.hand):
+        both = expected(seen, card, first) + expected(seen, first, card)
+        costs[card] = sign * (both - alone)
+        if card == ZERO and not seen.rules.collect:
+            costs[card] += 1
+    ahead = seen.left[0] - sum(seen.left[1:]) / (len(seen.left) - 1)
+    return costs | {PASS: ahead / 2 - (4 if seen.rules.collect else 0)}
+
+
+def is_least(costs: dict[int, float], action: int) -> bool:
+    """Whether an action costs least, to the precision of sums of floats."""
+    return costs.get(action, inf) <= min(costs.values()) + 1e-9
+
+
+@pytest.mark.parametrize("rules", GAMES, ids=name_of)
+def test_cautious_and_coldest_row(rules: Rules):
+    looked_at: Counter[int] = Counter()
+    for seen, plains in decisions(rules):
+        cautious, cold = Cautious().act(seen, RNG), ColdestRow().act(seen, RNG)
+        cheap = Cautious(cheapest_row).act(seen, RNG), ColdestRow(cheapest_row).act(seen, RNG)
+        for i, one in enumerate(plains):
+            looked_at[one.phase] += 1
+            if one.phase == TAKE:
+                assert cautious[i] == cold[i] == considerate(one)
+                assert cheap[0][i] == cheap[1][i] == TAKE_ROW + one.low_row
+                continue
+            assert cheap[0][i] == cautious[i] and cheap[1][i] == cold[i]
+            if one.phase == DRAFT:
+                assert cautious[i] == cold[i] == drafted(one)
+            elif one.phase == PLAY:
+                assert cold[i] == coldest(one)
+                assert is_least(cautious_costs(one), int(cautious[i]))
+            else:
+                assert cold[i] == PASS
+                assert is_least(second_costs(one), int(cautious[i]))
+    assert looked_at[PLAY] > 100
+    assert bool(looked_at[TAKE]) == (rules.row_choice == "player" and rules.low_card == "take")
+    assert bool(looked_at[SECOND]) == (rules.cards_per_turn == 2)
+    assert bool(looked_at[DRAFT]) == rules.draft
+
+
+class LastAction:
+    """Stands for any player: the highest action that is legal."""
+
+    def act(self, observation: Observation, rng: np.random.Generator) -> np.ndarray:
+        mask = observation.action_mask
+        return mask.shape[1] - 1 - mask[:, ::-1].argmax(axis=1)
+
+
+@pytest.mark.parametrize("rules", [r for r in GAMES if r.num_players in (2, 3, 10)], ids=name_of)
+def test_considerate_row_plays_as_the_other_but_for_rows(rules: Rules):
+    for seen, plains in decisions(rules, seed=1):
+        found, other = ConsiderateRow(LastAction()).act(seen, RNG), LastAction().act(seen, RNG)
+        wanted = [
+            considerate(s) if s.phase == TAKE else a for s, a in zip(plains, other, strict=True)
+        ]
+        np.testing.assert_array_equal(found, wanted)
+
+
+@pytest.mark.parametrize("rules", [make_rules("base", 4), COLLECTING], ids=name_of)
+def test_rows_that_are_equally_good(rules: Rules):
+    """Rows of the same balance, in all that can be told apart: heads, then cards, then number."""
+    engine, rng = Engine(rules), np.random.default_rng(5)
+    state, ties, met = engine.reset(5, 300), 0, 0
+    for _ in range(25):
+        seats, games = np.nonzero(state.acting() & (state.phase == TAKE))
+        if seats.size:
+            seen = observe(rules, state, seats, games)
+            found = Cautious().act(seen, RNG)
+            for i in range(len(seen)):
+                one = plain(seen, i)
+                assert found[i] == considerate(one)
+                ties += len(set(zip(one.heads, one.lens, strict=True))) < 4
+                met += 1
+        engine.step(state, random_actions(state, rng), state.phase != OVER)
+    assert met > 200 and ties > 50
+
+
+@pytest.mark.parametrize(
+    ("end", "most"), [({}, 66 + 171), ({"target": 30}, 30 + 171), ({"rounds": 3}, 3 * 171)]
+)
+def test_scores_are_encoded_as_shares_of_the_most_that_can_be(end: dict[str, int], most: int):
+    """The heads of the whole deck in each round, or in the round after the target was missed."""
+    rules = make_rules("base", 3, episode="match", **end)
+    state = Engine(rules).reset(0, 2)
+    state.score[:, 1] = (20, 1, 12)
+    field = next(field for field in field_table(rules) if field.name == "score")
+    found = encode(observe(rules, state, 1))[:, field.start : field.stop]
+    np.testing.assert_allclose(found, [[0, 0, 0], np.divide([1, 12, 20], most)], rtol=1e-6)
