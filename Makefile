@@ -10,7 +10,7 @@ PYTEST := $(BIN)/python -m pytest -n 2 --dist loadgroup
 PYTHONS ?= python3.11 python3.12 python3.13
 
 .DEFAULT_GOAL := help
-.PHONY: help setup train test test-slow lint bench golden matrix ci clean
+.PHONY: help setup train test test-slow lint bench golden mutation matrix ci clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -45,6 +45,10 @@ bench: setup ## Measure the throughput of the environments
 
 golden: setup ## Regenerate the golden test data
 	$(BIN)/python -m tests.golden
+
+mutation: setup ## Put faults into the package and count those that the tests see
+	$(BIN)/python -m pip install -q -c constraints.txt -e ".[mutation]"
+	$(BIN)/python -m tests.mutation --sample 400 --seed 0
 
 # Core dependencies only, so tests that need torch or numba skip themselves. Python 3.11 gets
 # the oldest supported dependencies, the others the newest ones.

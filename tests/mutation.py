@@ -8,15 +8,14 @@ the source and a kind of fault count once, however many variants there are, and 
 a hash of their text, so that an edit elsewhere leaves the sample as it is.
 
 Every fault is put into a copy of the tree and tested without numba, first by the tests that are
-made for the module, then by all core tests (`tests.mutation_plan`). A failure or a run that takes
-far longer than the unmutated one kills the mutant. Results are written as they come, and a run
+likely to see it, then by the others that `tests.mutation_plan` names. A failure or a run that takes
+far longer than the unmutated one, kills the mutant. Results are written as they come, and a run
 continues where it was ended. docs/mutation.md has the rules of what is left out, and the result.
 """
 
 from __future__ import annotations
 
 import argparse
-import hashlib
 import itertools
 import json
 import os
@@ -30,184 +29,18 @@ import tempfile
 import threading
 import time
 import tomllib
-from collections import Counter
-from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-import libcst as cst
-from libcst.metadata import MetadataWrapper, PositionProvider
-from mutmut.mutation.mutators import mutation_operators
+from tests.mutation_faults import ROOT, Fault, Mutant, faults_in
+from tests.mutation_plan import DESELECTED, PLAN
 
-from tests.mutation_plan import CORE, DESELECTED, MODULES
-
-ROOT = Path(__file__).parents[1]
 EQUIVALENT = Path(__file__).with_name("mutation_equivalent.toml")
 MEMORY = 8 << 30
 # A run that takes longer than so many times the unmutated one, and so many seconds, has hung.
 PATIENCE = (4, 20)
-
-
-@dataclass(frozen=True)
-class Mutant:
-    """One fault: the lines that it changes, and the whole source with it."""
-
-    key: str
-    module: str
-    line: int
-    kind: str
-    before: str
-    after: str
-    source: str
-
-    def __str__(self) -> str:
-        return f"{self.module}:{self.line} {self.kind}\n    - {self.before}\n    + {self.after}"
-
-
-@dataclass(frozen=True)
-class Fault:
-    """A place in a module and what could stand there; `key` decides whether it is drawn."""
-
-    key: str
-    module: str
-    line: int
-    kind: str
-    tree: cst.Module
-    node: cst.CSTNode
-    instead: cst.CSTNode
-
-    def mutant(self) -> Mutant | None:
-        """Put it into the source; None if that is no Python."""
-        code = self.tree.deep_replace(self.node, self.instead).code
-        try:
-            compile(code, self.module, "exec", dont_inherit=True)
-        except SyntaxError:
-            return None
-        before, after = _changed_lines(self.tree.code, code)
-        return Mutant(self.key, self.module, self.line, self.kind, before, after, code)
-
-
-def delete_statement(node: cst.SimpleStatementLine) -> Iterator[cst.CSTNode]:
-    """Leave out a statement that is there for its effect."""
-    statement = node.body[0]
-    if len(node.body) > 1:
-        return
-    if isinstance(statement, cst.Assign):
-        stores = isinstance(statement.targets[0].target, (cst.Subscript, cst.Attribute))
-    elif isinstance(statement, cst.Expr):
-        stores = isinstance(statement.value, cst.Call)
-    else:
-        stores = isinstance(statement, (cst.AugAssign, cst.Raise))
-    if stores:
-        yield node.with_changes(body=[cst.Pass()])
-
-
-def negate_condition(node: cst.If | cst.While) -> Iterator[cst.CSTNode]:
-    """Do the opposite of what a condition says."""
-    test = node.test.with_changes(lpar=[cst.LeftParen()], rpar=[cst.RightParen()])
-    yield node.with_changes(test=cst.UnaryOperation(cst.Not(), test))
-
-
-def lower_number(node: cst.Integer) -> Iterator[cst.CSTNode]:
-    """Take one off a number."""
-    if node.evaluated_value > 0:
-        yield node.with_changes(value=repr(node.evaluated_value - 1))
-
-
-OPERATORS: list[tuple[Any, Any]] = [
-    *mutation_operators,
-    (cst.SimpleStatementLine, delete_statement),
-    ((cst.If, cst.While), negate_condition),
-    (cst.Integer, lower_number),
-]
-
-
-class _Places(cst.CSTVisitor):
-    """Nodes that may be mutated: all but those whose change cannot matter, see docs/mutation.md."""
-
-    METADATA_DEPENDENCIES = (PositionProvider,)
-
-    def __init__(self) -> None:
-        self.found: list[tuple[cst.CSTNode, int]] = []
-        self._depth = 0
-
-    def on_visit(self, node: cst.CSTNode) -> bool:
-        if isinstance(node, (cst.Annotation, cst.Decorator, cst.Assert, cst.Import, cst.ImportFrom)):
-            return False
-        if isinstance(node, cst.ClassDef) and "Protocol" in _names(node.bases):
-            return False
-        if isinstance(node, cst.SimpleString) and " " in node.value:
-            return False  # words for people
-        if isinstance(node, (cst.FunctionDef, cst.ClassDef)):
-            self._depth += 1
-        # Constants are annotated as Final: other names of a module are aliases of types.
-        if not self._depth and isinstance(node, cst.Assign):
-            return False
-        self.found.append((node, self.get_metadata(PositionProvider, node).start.line))
-        return not isinstance(node, cst.Raise) and not _is_error(node)
-
-    def on_leave(self, original_node: cst.CSTNode) -> None:
-        if isinstance(original_node, (cst.FunctionDef, cst.ClassDef)):
-            self._depth -= 1
-
-
-def _names(arguments: Any) -> list[str]:
-    return [a.value.value for a in arguments if isinstance(a.value, cst.Name)]
-
-
-def _is_error(node: cst.CSTNode) -> bool:
-    """Whether this makes an exception, whose text is for people."""
-    return (
-        isinstance(node, cst.Call)
-        and isinstance(node.func, (cst.Name, cst.Attribute))
-        and (node.func.attr if isinstance(node.func, cst.Attribute) else node.func)
-        .value.lower()
-        .endswith("error")
-    )
-
-
-def faults_of(module: str, seed: int) -> Iterator[Fault]:
-    """Every place in a module with every kind of fault that it can have."""
-    wrapper = MetadataWrapper(cst.parse_module((ROOT / module).read_text()), unsafe_skip_copy=True)
-    places = _Places()
-    wrapper.visit(places)
-    tree = wrapper.module
-    met: Counter[str] = Counter()
-    for node, line in places.found:
-        for classes, operator in OPERATORS:
-            if not isinstance(node, classes):
-                continue
-            kind, code = operator.__name__.removeprefix("operator_"), tree.code_for_node(node)
-            words = f"{seed} {module} {kind} {code}"
-            met[words] += 1  # equal ones are told apart by their number
-            keys = {}
-            for instead in operator(node):
-                text = f"{words} {met[words]} {tree.code_for_node(instead)}"
-                if tree.code_for_node(instead) != code:
-                    keys[hashlib.sha256(text.encode()).hexdigest()[:16]] = instead
-            if keys:
-                key = min(keys)
-                yield Fault(key, module, line, kind, tree, node, keys[key])
-
-
-def _changed_lines(old: str, new: str) -> tuple[str, str]:
-    lines = old.splitlines(), new.splitlines()
-    while lines[0] and lines[1] and lines[0][0] == lines[1][0]:
-        del lines[0][0], lines[1][0]
-    while lines[0] and lines[1] and lines[0][-1] == lines[1][-1]:
-        del lines[0][-1], lines[1][-1]
-    before, after = (" ".join(line.strip() for line in side) for side in lines)
-    return before, after
-
-
-def sample_of(modules: list[str], count: int, seed: int) -> list[Mutant]:
-    """Mutants in the order in which they are drawn; a larger sample begins with a smaller one."""
-    faults = [fault for module in modules for fault in faults_of(module, seed)]
-    print(f"{len(faults)} possible faults in {len(modules)} modules", flush=True)
-    faults.sort(key=lambda fault: fault.key)
-    return list(itertools.islice(filter(None, map(Fault.mutant, faults)), count))
 
 
 class Runner:
@@ -235,7 +68,7 @@ class Runner:
         began = time.monotonic()
         outcome, killer = "survived", ""
         try:
-            for files in stages(mutant.module):
+            for files in PLAN[mutant.module]:
                 limit = PATIENCE[0] * self._unmutated(tree, files) + PATIENCE[1]
                 file.write_text(mutant.source)
                 outcome, killer = run_tests(tree, files, limit)
@@ -258,12 +91,6 @@ class Runner:
                     sys.exit(f"without any fault {killer or ' '.join(files)} is {outcome}")
                 self._seconds[files] = time.monotonic() - began
             return self._seconds[files]
-
-
-def stages(module: str) -> list[tuple[str, ...]]:
-    """Test files of a module: those that are likely to kill, then the other core tests."""
-    first = MODULES[module]
-    return [first, tuple(file for file in CORE if file not in first)]
 
 
 def run_tests(tree: Path, files: tuple[str, ...], limit: float) -> tuple[str, str]:
@@ -335,35 +162,73 @@ def main() -> None:
     parser.add_argument("--least", type=float, default=95.0, help="per cent that must die (95)")
     parser.add_argument("--list", action="store_true", help="show the sample, test nothing")
     args = parser.parse_args()
-    modules = [m for m in MODULES if not args.module or any(part in m for part in args.module)]
-    sample = sample_of(modules, args.sample, args.seed)
+    modules = [m for m in PLAN if not args.module or any(part in m for part in args.module)]
+    faults = faults_in(modules, args.seed)
     if args.list:
-        print(*sample, sep="\n")
+        print(*itertools.islice(filter(None, map(Fault.mutant, faults)), args.sample), sep="\n")
         return
-    results = run(sample, args.out, args.workers, args.again)
-    share = report(results)
+    share = report(run(faults, args.sample, args.out, args.workers, args.again))
     if share < args.least:
         sys.exit(f"{args.least} % are needed")
 
 
-def run(sample: list[Mutant], out: Path, workers: int, again: bool) -> list[dict[str, Any]]:
-    """Test what has no result yet in the file `out`; all results of the sample."""
+def run(
+    faults: list[Fault], count: int, out: Path, workers: int, again: bool
+) -> list[dict[str, Any]]:
+    """Test the first `count` that have no result yet in the file `out`; the results of all."""
     out.parent.mkdir(parents=True, exist_ok=True)
-    lines = out.read_text().splitlines() if out.exists() else []
-    done = {result["key"]: result for result in map(json.loads, lines)}
+    done = {result["key"]: result for result in results_in(out)}
     if again:
         done = {key: r for key, r in done.items() if r["outcome"] != "survived"}
-    left = [mutant for mutant in sample if mutant.key not in done]
-    with tempfile.TemporaryDirectory() as folder, out.open("a") as file:
+    sample: list[str] = []
+    tests: list[Future[None]] = []
+    free = threading.Semaphore(workers)
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        out.open("a") as file,
+        ThreadPoolExecutor(workers) as pool,
+    ):
         runner = Runner(workers, Path(folder))
-        with ThreadPoolExecutor(workers) as pool:
-            for number, result in enumerate(pool.map(runner.test, left), 1):
-                done[result["key"]] = result
-                file.write(json.dumps(result) + "\n")
-                file.flush()
-                told = f"{number}/{len(left)} {result['outcome']:8} {result['s']:6.1f} s"
-                print(told, f"{result['module']}:{result['line']}", result["by"], flush=True)
-    return [done[mutant.key] for mutant in sample]
+
+        def test(number: int, mutant: Mutant) -> None:
+            try:
+                result = runner.test(mutant)
+            finally:
+                free.release()
+            done[mutant.key] = result
+            # In front of a line that was cut short stands a whole one, behind it a new line.
+            file.write("\n" + json.dumps(result))
+            file.flush()
+            told = f"{number:4} {result['outcome']:8} {result['s']:6.1f} s"
+            print(told, f"{mutant.module}:{mutant.line}", result["by"], flush=True)
+
+        for fault in faults:
+            if len(sample) == count:
+                break
+            mutant = None if fault.key in done else fault.mutant()
+            if mutant is not None:
+                free.acquire()
+                for tested in [t for t in tests if t.done()]:
+                    tested.result()
+                    tests.remove(tested)
+                tests.append(pool.submit(test, len(sample) + 1, mutant))
+            elif fault.key not in done:
+                continue  # no Python
+            sample.append(fault.key)
+        for tested in tests:
+            tested.result()
+    return [done[key] for key in sample]
+
+
+def results_in(out: Path) -> list[dict[str, Any]]:
+    """Results of earlier runs; a line that was cut short is none."""
+    results = []
+    for line in out.read_text().splitlines() if out.exists() else []:
+        try:
+            results.append(json.loads(line))
+        except ValueError:
+            continue
+    return results
 
 
 if __name__ == "__main__":

@@ -192,9 +192,11 @@ def test_random_chooses_evenly(rules):
             # Seats that have nothing to decide lie in between and change nothing.
             idle = np.flatnonzero(~state.acting()[:, game])[:1]
             pair = np.r_[seats[:1], idle]
-            chosen = RandomPolicy().act(
-                observe(rules, state, np.tile(pair, draws), [game] * draws * pair.size), rng
-            ).reshape(draws, -1)
+            chosen = (
+                RandomPolicy()
+                .act(observe(rules, state, np.tile(pair, draws), [game] * draws * pair.size), rng)
+                .reshape(draws, -1)
+            )
             assert (chosen[:, 1:] == 0).all()
             counts = np.bincount(chosen[:, 0], minlength=rules.num_actions)
             assert counts.sum() == counts[legal].sum() == draws
