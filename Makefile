@@ -7,7 +7,7 @@ STAMP  := $(VENV)/.stamp
 PYTEST := $(BIN)/python -m pytest -n 2 --dist loadgroup
 
 .DEFAULT_GOAL := help
-.PHONY: help setup train test test-slow lint bench golden matrix ci clean
+.PHONY: help setup train test test-slow lint bench golden mutation matrix ci clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -42,6 +42,10 @@ bench: setup ## Measure the throughput of the environments
 
 golden: setup ## Regenerate the golden test data
 	$(BIN)/python -m tests.golden
+
+mutation: setup ## Put faults into the package and count those that the tests see
+	$(BIN)/python -m pip install -q -c constraints.txt -e ".[mutation]"
+	$(BIN)/python -m tests.mutation --sample 400 --seed 0
 
 matrix: ## Run the core tests on the oldest and newest Python and dependencies
 	.ci/core

@@ -140,8 +140,8 @@ class ClosestGapPolicy(_CardPolicy):
 class SixthCardPolicy(_CardPolicy):
     """Plays the card that would be the sixth of the row with most heads: for collecting heads.
 
-    If there is none, it plays the card that would come to lie in the longest row, the one with
-    the widest gap there; 0 cards come last. It plays a second card only if that would be a sixth.
+    If there is none, it plays its lowest low card, or else the card with the widest gap to the end
+    of its row; 0 cards come last. It plays a second card only if that would be a sixth.
     """
 
     def act(self, observation: Observation, rng: np.random.Generator) -> Actions:

@@ -58,7 +58,9 @@ def test_kernels_agree(variant, players, row_choice, monkeypatch):
 
 
 @pytest.mark.parametrize(("variant", "players", "row_choice"), CASES)
-def test_encodings_agree(variant, players, row_choice):
+def test_encodings_agree(variant, players, row_choice, monkeypatch):
+    # Also where nothing compiles the loops: else `encode` would be compared with itself.
+    monkeypatch.setattr(encoding_loops, "COMPILED", True)
     rules = make_rules(variant, players, row_choice=row_choice, episode="match", target=30)
     games = 6
     seats = np.repeat(np.arange(players), games)
