@@ -132,10 +132,10 @@ def _compare(path: Path, mine: dict[str, Any]) -> None:
     """Refuse to go on with another arena."""
     try:
         theirs = json.loads(path.read_text(encoding="utf-8"))
+        if not isinstance(theirs, dict):
+            raise ValueError("it is no configuration of an arena")
     except (ValueError, RecursionError) as error:
         raise ValueError(f"{path} is damaged ({error}): use another folder") from error
-    if not isinstance(theirs, dict):
-        raise ValueError(f"{path} is damaged: it is no configuration of an arena")
     differ = [key for key in {**theirs, **mine} if mine.get(key) != theirs.get(key)]
     if differ:
         found = "; ".join(f"{k}: {theirs.get(k)!r}, not {mine.get(k)!r}" for k in differ)
