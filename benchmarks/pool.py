@@ -19,7 +19,7 @@ from benchmarks.clock import Clock
 from benchmarks.failures import CRASHED, STALLED, Failure, safe, stalled_text
 from benchmarks.lineups import Chunk, Config
 from benchmarks.tournament import Result
-from benchmarks.worker import BROKEN, CUT_OFF, PROBLEM, READY, kill_group, work
+from benchmarks.worker import BROKEN, CUT_OFF, LAST, PROBLEM, READY, kill_group, work
 
 # Seconds between looks at the processes, and most seconds that the alarm is waited for.
 _LOOK: Final = 0.5
@@ -192,6 +192,8 @@ class _Worker:
             if BROKEN in found:
                 return self._failed(CRASHED, f"play could not go on after it: {found[BROKEN]}")
             self.task = None
+            if found.pop(LAST, False):
+                self.end()
             answer: Result = found
             return answer
         player, acting, seconds = self._clock.read()

@@ -120,6 +120,9 @@ class _Table:
             self.engine.step(state, actions, active)
         heads = np.empty_like(state.totals())
         np.put_along_axis(heads, self.slots, state.totals(), axis=0)
+        for i in range(len(self.names)):
+            with self.clock.running(i, self.limit):  # a player may do something when it goes
+                del self.players[0]
         return heads.T.reshape(self.shape)
 
     def _load(self, i: int, spec: str) -> Policy:

@@ -17,10 +17,12 @@ from benchmarks.clock import Clock, set_alarm
 from benchmarks.lineups import Config
 from benchmarks.tournament import Result, examine, play_chunk
 
-# The first thing that a process says; keys of answers that are no result of a chunk.
+# The first thing that a process says; keys of answers that are no result of a chunk, and of those
+# after which the process is not to be used again.
 READY: Final = "ready"
 PROBLEM: Final = "problem"
 BROKEN: Final = "broken"
+LAST: Final = "last"
 # Exit code of a process that can say nothing more.
 CUT_OFF: Final = 86
 
@@ -30,6 +32,7 @@ def work(connection: Connection, config: Config, limit: float, shared: Any) -> N
     _stand_alone()
     sys.addaudithook(_refuse_forks)
     clock = Clock(shared, _guard(connection))
+    threads = threading.active_count()
     connection.send(READY)
     while True:
         try:
@@ -44,6 +47,8 @@ def work(connection: Connection, config: Config, limit: float, shared: Any) -> N
                 answer = play_chunk(config, task, limit, clock)
         except Exception:
             answer = {BROKEN: traceback.format_exc()}
+        if threading.active_count() > threads:  # something of a player lives on
+            answer[LAST] = True
         try:
             connection.send(answer)
         except OSError:

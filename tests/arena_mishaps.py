@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from sixnimmt_env.engine import Engine
 from sixnimmt_env.observe import Observation
 from sixnimmt_env.policy import LowestPolicy
 
@@ -93,19 +94,39 @@ class DiesLater(LowestPolicy):
         return super().act(observation, rng)
 
 
-class ChangesItsMind(LowestPolicy):
-    """What it has returned becomes illegal as soon as it is looked at."""
+class DiesMuchLater(LowestPolicy):
+    """When others play."""
 
     def act(self, observation: Observation, rng: np.random.Generator) -> Actions:
-        actions = super().act(observation, rng)
+        threading.Timer(0.3, lambda: os._exit(6)).start()
+        return super().act(observation, rng)
 
-        class Array(np.ndarray):
-            def __ge__(self, other: Any) -> Any:
-                found = np.asarray(self) >= other
-                actions[:] = 0
-                return found
 
-        return actions.view(Array)
+class SlowToGo(LowestPolicy):
+    def __del__(self) -> None:
+        time.sleep(3600)
+
+
+class StopsTheEngine(LowestPolicy):
+    def act(self, observation: Observation, rng: np.random.Generator) -> Actions:
+        Engine.step = lambda *arguments: time.sleep(3600)  # type: ignore[method-assign,assignment]
+        return super().act(observation, rng)
+
+
+class BreaksTheEngine(LowestPolicy):
+    def act(self, observation: Observation, rng: np.random.Generator) -> Actions:
+        Engine.step = None  # type: ignore[method-assign,assignment]
+        return super().act(observation, rng)
+
+
+class Keeps(LowestPolicy):
+    """What it has returned, and might change it later."""
+
+    kept: list[Actions] = []
+
+    def act(self, observation: Observation, rng: np.random.Generator) -> Actions:
+        self.kept.append(super().act(observation, rng))
+        return self.kept[-1]
 
 
 class BlocksSignals(LowestPolicy):

@@ -8,21 +8,27 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 pytest.importorskip("openskill")
 pytest.importorskip("matplotlib")
 pytest.importorskip("tqdm")
 
+from benchmarks import pool
 from benchmarks.arena import run_arena
 from benchmarks.clock import Clock
 from benchmarks.failures import LONGEST_ERROR, safe
 from benchmarks.lineups import Chunk, Config, Lineup
 from benchmarks.pool import Pool
-from benchmarks.tournament import play_chunk
+from benchmarks.tournament import _Table, play_chunk
+
+from .arena_mishaps import Keeps
 
 ROOT = Path(__file__).parent.parent
 MINE = "tests.arena_mishaps:"
@@ -39,24 +45,37 @@ EXPECTED = {
     "OddText": ("crashed", r"lone \\ud800 surrogate, \\x1b\[31mred"),
     "RaisesUntellable": ("crashed", "Untellable"),
     "DiesLater": ("crashed", "exit code 5"),
+    "StopsTheEngine": ("stalled", "no answer within 1 seconds"),
+    "BreaksTheEngine": ("crashed", "could not go on after it: (.*\n)*.*not callable"),
 }
 
 
+# They finish their chunk, and are gone then.
+HARMLESS = ("DiesMuchLater", "SlowToGo")
+
+
 @pytest.fixture(scope="module")
-def played() -> list[dict[str, Any]]:
+def module_monkeypatch() -> Iterator[pytest.MonkeyPatch]:
+    with pytest.MonkeyPatch.context() as patch:
+        yield patch
+
+
+@pytest.fixture(scope="module")
+def played(module_monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
     """A chunk of every player that breaks down, each followed by one of two that do not."""
-    specs = [MINE + name for name in EXPECTED]
+    module_monkeypatch.setattr(pool, "_IDLE", 1.0)
+    specs = [MINE + name for name in (*EXPECTED, *HARMLESS)]
     config = Config((*GOOD, *specs), seats=2, rounds=2)
-    pairs = [pair for spec in specs for pair in ((spec, "lowest"), GOOD)]
-    with Pool(config, 2, 1.0) as pool:
+    pairs = [pair for spec in specs for pair in (("lowest", spec), GOOD)]
+    with Pool(config, 2, 1.0) as processes:
         chunks = (Chunk(Lineup("one", pair), 0, config.rounds) for pair in pairs)
-        return list(pool.play(chunks))
+        return list(processes.play(chunks))
 
 
 @pytest.mark.xdist_group("players that break down")
 @pytest.mark.parametrize("name", EXPECTED)
 def test_each_costs_its_own_chunk(played: list[dict[str, Any]], name: str):
-    mine = [result for result in played if f"{MINE}{name} " in result["lineup"]]
+    mine = [result for result in played if result["lineup"].endswith(f"{MINE}{name}")]
     what, error = EXPECTED[name]
     assert len(mine) == 1 and mine[0]["failure"]["player"] == MINE + name
     assert mine[0]["failure"]["what"] == what
@@ -68,8 +87,15 @@ def test_the_chunks_of_others_are_what_they_are_alone(played: list[dict[str, Any
     config = Config(GOOD, seats=2, rounds=2)
     alone = play_chunk(config, Chunk(Lineup("one", GOOD), 0, 2), 1e4, Clock())
     others = [result for result in played if MINE not in result["lineup"]]
-    assert len(others) == len(EXPECTED)
+    assert len(others) == len(EXPECTED) + len(HARMLESS)
     assert all(result["heads"] == alone["heads"] for result in others)
+
+
+@pytest.mark.xdist_group("players that break down")
+@pytest.mark.parametrize("name", HARMLESS)
+def test_what_it_leaves_behind_costs_nothing(played: list[dict[str, Any]], name: str):
+    mine = [result for result in played if result["lineup"].endswith(f"{MINE}{name}")]
+    assert len(mine) == 1 and len(mine[0]["heads"]) == 2
 
 
 def test_such_players_are_told_of_in_the_results(tmp_path: Path):
@@ -84,13 +110,12 @@ def test_such_players_are_told_of_in_the_results(tmp_path: Path):
     assert re.search("^````\n.*```fence.*\n````$", text, re.MULTILINE)
 
 
-def test_a_player_that_changes_what_it_returned():
-    config = Config((f"{MINE}ChangesItsMind", *GOOD), seats=2, rounds=2)
-    changed, lowest = (
-        play_chunk(config, Chunk(Lineup("one", (player, "lowest")), 0, 2), 1e4, Clock())
-        for player in (config.players[0], "lowest")
-    )
-    assert changed["heads"] is not None and lowest["heads"] is not None
+def test_what_a_player_returned_is_out_of_its_hands():
+    config = Config((f"{MINE}Keeps", "lowest"), seats=2, rounds=2)
+    chunk = Chunk(Lineup("one", config.players), 0, 2)
+    table = _Table(config, chunk, 1e4, Clock(), {name: [0.0, 0] for name in config.players})
+    chosen = table._choose(0, *np.nonzero(table.who == 0))
+    assert Keeps.kept and not np.shares_memory(chosen, Keeps.kept[-1])
 
 
 def test_no_player_sees_the_hands_of_others():
@@ -132,18 +157,24 @@ def test_nothing_outlives_the_arena(kill: signal.Signals, tmp_path: Path):
         stderr=subprocess.PIPE,
         text=True,
     )
-    until = time.monotonic() + 60
-    while not told.exists():
-        assert time.monotonic() < until and started.poll() is None
-        time.sleep(0.02)
-    pids = [int(pid) for pid in told.read_text().split()]
-    assert all(map(_alive, pids))
-    started.send_signal(kill)
-    _, errors = started.communicate(timeout=30)
-    if kill == signal.SIGTERM:
-        assert started.returncode == 130
-        assert f"to continue, add: --out '{tmp_path}/a b' --resume" in errors
-    until = time.monotonic() + 30
-    while any(map(_alive, pids)):
-        assert time.monotonic() < until
-        time.sleep(0.02)
+    try:
+        until = time.monotonic() + 60
+        while not told.exists():
+            assert time.monotonic() < until and started.poll() is None
+            time.sleep(0.02)
+        pids = [int(pid) for pid in told.read_text().split()]
+        assert all(map(_alive, pids))
+        started.send_signal(kill)
+        _, errors = started.communicate(timeout=30)
+        if kill == signal.SIGTERM:
+            assert started.returncode == 130
+            assert f"to continue, add: --out '{tmp_path}/a b' --resume" in errors
+        until = time.monotonic() + 30
+        while any(map(_alive, pids)):
+            assert time.monotonic() < until
+            time.sleep(0.02)
+    finally:
+        started.kill()
+        for pid in map(int, told.read_text().split() if told.exists() else []):
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
