@@ -9,43 +9,39 @@ processes and after an interruption. `docs/arena.md` tells how to use it.
 from __future__ import annotations
 
 import argparse
-import hashlib
-import importlib.util
 import json
-import os
-import platform
+import multiprocessing
+import secrets
 import shlex
-import subprocess
 import sys
 import time
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, Final
 
-import numpy as np
-from tqdm import tqdm
-
-from agents.players import PLAYERS, saved_file
+from agents.runfolder import claim, write_text
 from benchmarks.arena_report import draw, markdown, write_csv
-from benchmarks.lineups import CHUNK, PARTS, Chunk, Config, chunks, lineups
-from benchmarks.pool import play_all
+from benchmarks.identity import commit, versions
+from benchmarks.lineups import CHUNK, PARTS, Config, chunks, lineups
+from benchmarks.pool import Pool
+from benchmarks.progress import Progress
 from benchmarks.standings import make_tables
-from benchmarks.tournament import STALLED, Result
+from benchmarks.store import CONFIG, Store, check_folder
+from benchmarks.terminal import ended_by_signal, write_anywhere
+from benchmarks.tournament import Result
+from sixnimmt_env.checks import whole
 from sixnimmt_env.rules import EPISODES, ROW_CHOICES
 from sixnimmt_env.variants import VARIANTS
 
 LIMIT: Final = 60.0
-# A player that has stalled so often sits out the rest: every time costs the whole limit.
-MOST_STALLS: Final = 3
 LONGEST: Final = 86_400  # seconds that a call may be allowed
-_FORMAT: Final = 1
+MOST_PROCESSES: Final = 1024
 
 
 def run_arena(
     config: Config,
-    out: Path,
+    out: Path | str,
     processes: int = 2,
     limit: float = LIMIT,
     resume: bool = False,
@@ -54,12 +50,15 @@ def run_arena(
 ) -> dict[str, Any]:
     """Play everything that is not played yet and write all results.
 
+    A script that calls it needs `if __name__ == "__main__":` around the call, since the processes
+    that play import the script.
+
     Parameters
     ----------
     config : Config
         What is played; results are a function of it alone.
-    out : Path
-        Folder of the arena, made if need be.
+    out : Path or str
+        Folder of the arena, made if need be. No other arena may use it at the same time.
     processes : int
         How many play at the same time.
     limit : float
@@ -80,180 +79,54 @@ def run_arena(
     ------
     ValueError
         For what cannot be played, or a folder that holds something else.
+    OSError
+        If another arena uses the folder, a file of a player is not there, or there is no room.
+    RuntimeError
+        If processes cannot be started.
     """
-    if processes < 1:
-        raise ValueError(f"processes={processes} is not possible: at least 1 is needed")
-    if not 0 < limit <= LONGEST:
-        raise ValueError(f"limit={limit:g} is not possible: more than 0, at most {LONGEST} seconds")
+    if getattr(multiprocessing.current_process(), "_inheriting", False):
+        raise RuntimeError(
+            "run_arena is called while a process of an arena imports the script: put the call "
+            'under `if __name__ == "__main__":`'
+        )
+    out = Path(out)
+    check_run(processes, limit)
     config.check()
+    check_folder(out, resume)
     every = chunks(config, lineups(config))
-    store = _Store(out, config, resume, {chunk.key for chunk in every})
-    todo = [chunk for chunk in every if chunk.key not in store.results]
-    progress = _Progress(config, every, store.results.values(), quiet)
-    try:
-        for result in play_all(config, todo, processes, limit, progress.wanted):
-            store.add(result)
-            progress.add(result)
-    finally:
-        progress.close()
-        store.close()
-    results = {
-        "command": command,
-        "config": asdict(config),
-        "chunk": CHUNK,
-        "commit": _commit(),
-        "versions": versions(),
-        "tables": make_tables(config, progress.counted(store.results.values())),
-        "cpu": _cpu(store.results.values()),
-    }
-    (out / "results.json").write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
-    (out / "results.md").write_text(markdown(config, results), encoding="utf-8")
-    write_csv(config, results["tables"], out / "results.csv")
-    draw(config, results["tables"], out)
+    with Pool(config, processes, limit) as pool:
+        pool.check()
+        with claim(out), Store(out, config, resume, {chunk.key for chunk in every}) as store:
+            progress = Progress(config, every, store.results.values(), quiet)
+            todo = [chunk for chunk in every if chunk.key not in store.results]
+            try:
+                for result in pool.play(todo, progress.wanted):
+                    store.add(result)
+                    progress.add(result)
+            finally:
+                progress.close()
+            results: dict[str, Any] = {
+                "command": command,
+                "config": asdict(config),
+                "chunk": CHUNK,
+                "commit": commit(),
+                "versions": versions(),
+                "tables": make_tables(config, progress.counted(store.results.values())),
+                "cpu": _cpu(store.results.values()),
+            }
+            write_text(out / "results.json", json.dumps(results, indent=1) + "\n")
+            write_text(out / "results.md", markdown(config, results))
+            write_csv(config, results["tables"], out / "results.csv")
+            draw(config, results["tables"], out)
     return results
 
 
-class _Store:
-    """Folder of an arena: what is played, and a line for every chunk that is done.
-
-    A line is written at once and counts when it is complete, so that nothing but the chunks being
-    played is lost when the power goes.
-    """
-
-    def __init__(
-        self, folder: Path, config: Config, resume: bool, keys: Collection[tuple[str, int]]
-    ) -> None:
-        path, lines = folder / "config.json", folder / "chunks.jsonl"
-        mine = _identity(config)
-        self._keys = keys
-        if path.exists():
-            if not resume:
-                raise ValueError(f"{folder} holds an arena: add --resume, or use another folder")
-            theirs = _read_config(path)
-            differ = [key for key in {**theirs, **mine} if mine.get(key) != theirs.get(key)]
-            if differ:
-                found = "; ".join(f"{k}: {theirs.get(k)!r}, not {mine.get(k)!r}" for k in differ)
-                raise ValueError(
-                    f"{folder} holds another arena and cannot be continued: {found}. Use another "
-                    "folder"
-                )
-        elif resume and not folder.exists():
-            raise ValueError(f"{folder} does not exist: there is nothing to resume")
-        elif lines.exists():
-            raise ValueError(f"{folder} has results but no {path.name}: use another folder")
-        folder.mkdir(parents=True, exist_ok=True)
-        if not path.exists():
-            part = path.with_suffix(".part")
-            part.write_text(json.dumps(mine, indent=1) + "\n", encoding="utf-8")
-            part.replace(path)
-        self.results: dict[tuple[str, int], Result] = {}
-        if lines.exists():
-            self._read(lines)
-        self._file = lines.open("ab", buffering=0)
-
-    def _read(self, path: Path) -> None:
-        data = path.read_bytes()
-        whole = data.rfind(b"\n") + 1
-        for number, line in enumerate(data[:whole].splitlines(), 1):
-            try:
-                self._keep(json.loads(line))
-            except (ValueError, KeyError, TypeError) as error:
-                raise ValueError(f"{path}, line {number} is damaged: {error}") from error
-        if whole < len(data):  # cut off in the middle of a line
-            os.truncate(path, whole)
-
-    def add(self, result: Result) -> None:
-        self._keep(result)
-        self._file.write(json.dumps(result, separators=(",", ":")).encode() + b"\n")
-        os.fsync(self._file.fileno())
-
-    def _keep(self, result: Result) -> None:
-        key = result["lineup"], result["chunk"]
-        if key not in self._keys:
-            raise ValueError(f"there is no chunk {key} in this arena")
-        self.results[key] = result
-
-    def close(self) -> None:
-        self._file.close()
-
-
-def _read_config(path: Path) -> dict[str, Any]:
-    try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-    except ValueError as error:
-        raise ValueError(f"{path} is damaged: {error}") from error
-    if not isinstance(content, dict):
-        raise ValueError(f"{path} is damaged: it is no configuration of an arena")
-    return content
-
-
-class _Progress:
-    """A bar with the standing so far, and who has stalled too often."""
-
-    def __init__(
-        self, config: Config, every: Sequence[Chunk], done: Collection[Result], quiet: bool
-    ) -> None:
-        self._config = config
-        self._chunks = {chunk.key: chunk for chunk in every}
-        self._at = {chunk.key: number for number, chunk in enumerate(every)}
-        kinds = {chunk.lineup.kind for chunk in every}
-        # Mean heads at tables of different players, or else of one against the others.
-        self._kind = next(kind for kind in ("table", "one", "same") if kind in kinds)
-        self._sums: dict[str, list[int]] = {}
-        self._stalls: dict[str, list[int]] = {}
-        played = sum(_games(self._note(result)) for result in done)
-        total = sum(map(_games, every))
-        self._bar = tqdm(
-            total=total, initial=played, unit=" games", disable=quiet, dynamic_ncols=True
-        )
-
-    def add(self, result: Result) -> None:
-        """Take note of a chunk that has just been played."""
-        chunk = self._note(result)
-        means = [(heads / games, player) for player, (heads, games) in self._sums.items()]
-        means.sort(reverse=self._config.rules.collect)
-        text = ", ".join(f"{player} {mean:.2f}" for mean, player in means[:3])
-        self._bar.set_postfix_str(text, refresh=False)
-        self._bar.update(_games(chunk))
-
-    def _note(self, result: Result) -> Chunk:
-        chunk = self._chunks[result["lineup"], result["chunk"]]
-        if "failure" in result:
-            if result["failure"]["what"] == STALLED:
-                at = self._stalls.setdefault(result["failure"]["player"], [])
-                at.append(self._at[chunk.key])
-        elif chunk.lineup.kind == self._kind:
-            heads = np.array(result["heads"]).reshape(-1, self._config.seats)
-            slots = 1 if self._kind == "one" else self._config.seats
-            for slot, player in enumerate(chunk.lineup.seats[:slots]):
-                sums = self._sums.setdefault(player, [0, 0])
-                sums[0] += int(heads[:, slot].sum())
-                sums[1] += len(heads)
-        return chunk
-
-    def wanted(self, chunk: Chunk) -> bool:
-        """Whether a chunk has no player that has stalled too often before it."""
-        if self._counts(chunk):
-            return True
-        self._bar.update(_games(chunk))
-        return False
-
-    def _counts(self, chunk: Chunk) -> bool:
-        # "Before" in the order of the arena, not of time: the same on any number of processes.
-        here = self._at[chunk.key]
-        before = [sum(at < here for at in self._stalls.get(p, [])) for p in chunk.lineup.players]
-        return max(before) < MOST_STALLS
-
-    def counted(self, results: Iterable[Result]) -> list[Result]:
-        """Leave out chunks that would not have been played one after the other."""
-        return [r for r in results if self._counts(self._chunks[r["lineup"], r["chunk"]])]
-
-    def close(self) -> None:
-        self._bar.close()
-
-
-def _games(chunk: Chunk) -> int:
-    return len(chunk.deals) * chunk.lineup.plays
+def check_run(processes: int, limit: float) -> None:
+    """Refuse what is no number of processes or no limit of time, with a ValueError."""
+    why = f"a whole number from 1 to {MOST_PROCESSES} is needed"
+    whole("processes", processes, 1, MOST_PROCESSES, why)
+    if not isinstance(limit, (int, float)) or not 0 < limit <= LONGEST:
+        raise ValueError(f"limit={limit!r} is not possible: more than 0, at most {LONGEST} seconds")
 
 
 def _cpu(results: Iterable[Result]) -> dict[str, dict[str, float]]:
@@ -266,52 +139,16 @@ def _cpu(results: Iterable[Result]) -> dict[str, dict[str, float]]:
     return dict(sorted(cpu.items()))
 
 
-def _identity(config: Config) -> dict[str, Any]:
-    """What has to be equal for an arena to be continued."""
-    files = {f"file of {spec}": _digest([path]) for spec in config.players for path in _code(spec)}
-    same = {"format": _FORMAT, "chunk": CHUNK, **asdict(config), **versions(), **files}
-    plain: dict[str, Any] = json.loads(json.dumps(same))
-    return plain
+def new_folder() -> Path:
+    """Name of a folder that no other arena has, not even one begun in the same second."""
+    return Path("results/arena") / f"{time.strftime('%Y%m%d-%H%M%S')}-{secrets.token_hex(2)}"
 
 
-def _code(spec: str) -> list[Path]:
-    """File of a saved network, or of the module of a player of one's own."""
-    file = saved_file(spec)
-    if file is not None:
-        return [file]
-    name = spec.split(":")[0]
-    module = None if name in PLAYERS else importlib.util.find_spec(name)
-    return [Path(module.origin)] if module is not None and module.origin else []
-
-
-def _digest(paths: Iterable[Path]) -> str:
-    digest = hashlib.sha256()
-    for path in paths:
-        digest.update(path.read_bytes())
-    return digest.hexdigest()[:16]
-
-
-def versions() -> dict[str, str]:
-    """What the results depend on besides the configuration; source: of game and players."""
-    found = {"python": platform.python_version()}
-    for name in ("sixnimmt-env", "numpy", "numba", "openskill", "torch", "sb3-contrib"):
-        try:
-            found[name] = version(name)
-        except PackageNotFoundError:
-            found[name] = "not installed"
-    root = Path(__file__).parent.parent
-    folders = [root / "sixnimmt_env", root / "agents"]
-    files = [file for folder in folders for file in folder.rglob("*") if file.is_file()]
-    kept = [file for file in files if file.suffix in (".py", ".json", ".npz")]
-    return found | {"source": _digest(sorted(kept))}
-
-
-def _commit() -> str:
-    git = ["git", "-C", str(Path(__file__).parent), "describe", "--always", "--dirty"]
-    try:
-        return subprocess.run(git, capture_output=True, text=True, check=True).stdout.strip()
-    except (OSError, subprocess.CalledProcessError):
-        return "unknown"
+def how_to_continue(folder: Path) -> str:
+    """What is said of an arena that has ended early."""
+    if not (folder / CONFIG).exists():
+        return "nothing was played"
+    return f"to continue, add: --out {shlex.quote(str(folder))} --resume"
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -339,15 +176,19 @@ def main(arguments: Sequence[str] | None = None) -> None:
     given = sys.argv[1:] if arguments is None else arguments
     command = shlex.join(["python", "-m", "benchmarks.arena", *given])
     run = {name: options.pop(name) for name in ("processes", "limit", "resume")}
-    out = options.pop("out") or Path("results/arena") / time.strftime("%Y%m%d-%H%M%S")
+    out = options.pop("out") or new_folder()
     options["players"] = tuple(name.strip() for name in options["players"].split(","))
+    write_anywhere()
     try:
-        results = run_arena(Config(**options), out, **run, command=command)
+        with ended_by_signal():
+            results = run_arena(Config(**options), out, **run, command=command)
     except KeyboardInterrupt:
-        print(f"stopped; to continue, add: --out {out} --resume", file=sys.stderr)
+        print(f"stopped; {how_to_continue(out)}", file=sys.stderr)
         sys.exit(130)
-    except (OSError, ValueError) as error:
+    except ValueError as error:
         sys.exit(f"error: {error}")
+    except (OSError, RuntimeError) as error:
+        sys.exit(f"error: {error}; {how_to_continue(out)}")
     print(markdown(Config(**options), results))
     print(f"wrote {out}")
 

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import csv
+import io
+import re
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+from agents.runfolder import write_atomically, write_text
 from benchmarks.lineups import Config
 from sixnimmt_env.rules import Rules
 
@@ -179,23 +183,30 @@ def _failed(rows: Sequence[Row]) -> str:
         if row["deal"] is not None:
             text += f", deal {row['deal']}, seat {row['seat']}"
             text += f", in a call of {row['decisions']} decisions" * (row["decisions"] > 1)
-        parts.append(f"{text}:\n\n```\n{row['error']}\n```")
+        parts.append(f"{text}:\n\n{_fenced(row['error'])}")
         if row["record"]:
-            parts.append(f"```\n{row['record']}```")
+            parts.append(_fenced(row["record"].rstrip("\n")))
     return "\n\n".join(parts)
+
+
+def _fenced(text: str) -> str:
+    """Text as it is; its fence is longer than any within it."""
+    fence = "`" * max(3, 1 + max(map(len, re.findall("`+", text)), default=0))
+    return f"{fence}\n{text}\n{fence}"
 
 
 def write_csv(config: Config, tables: Tables, path: Path) -> None:
     """One line for each player in each lineup."""
     places = [f"place_{i}" for i in range(1, config.seats + 1)]
     ends = [f"{what}{end}" for what in ("heads", "wins") for end in ("", "_low", "_high")]
-    with path.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.writer(file)
-        writer.writerow(["lineup", "kind", "player", "deals", "games", *ends, *places])
-        for row in tables["lineups"]:
-            figures = [row[what][key] for what in ("heads", "wins") for key in row[what]]
-            named = [row[key] for key in ("lineup", "kind", "player", "deals", "games")]
-            writer.writerow([*named, *figures, *row["places"]])
+    text = io.StringIO(newline="")
+    writer = csv.writer(text)
+    writer.writerow(["lineup", "kind", "player", "deals", "games", *ends, *places])
+    for row in tables["lineups"]:
+        figures = [row[what][key] for what in ("heads", "wins") for key in row[what]]
+        named = [row[key] for key in ("lineup", "kind", "player", "deals", "games")]
+        writer.writerow([*named, *figures, *row["places"]])
+    write_text(path, text.getvalue())
 
 
 def draw(config: Config, tables: Tables, folder: Path) -> list[Path]:
@@ -233,7 +244,7 @@ def _draw_means(rows: Sequence[Row], what: str, scale: float, label: str, folder
     axes.set_xlabel(f"{label}, 95 % intervals")
     axes.grid(axis="x", alpha=0.3)
     path = folder / f"{what}.png"
-    figure.savefig(path, dpi=110)
+    write_atomically(path, partial(figure.savefig, format="png", dpi=110))
     return path
 
 
@@ -266,5 +277,5 @@ def _draw_cross(config: Config, rows: Sequence[Row], path: Path) -> Path:
         axes.set_title(label, fontsize=9)
         axes.set_xlabel(f"in the other {config.seats - 1} seats")
     figure.suptitle("one in a seat, minus what the others' kind has there", fontsize=10)
-    figure.savefig(path, dpi=110)
+    write_atomically(path, partial(figure.savefig, format="png", dpi=110))
     return path

@@ -60,7 +60,8 @@ def seconds(policy: Policy, batch: int) -> float:
 def main(arguments: Sequence[str] | None = None) -> None:
     """Print a table."""
     parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.inference", description=__doc__.split("\n")[0]
+        prog="python -m benchmarks.inference",
+        description="Speed of trained networks with NumPy alone.",
     )
     parser.add_argument(
         "--policy", help="FILE.npz, trained or another policy; default: an untrained network"

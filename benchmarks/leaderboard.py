@@ -16,17 +16,21 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from benchmarks.arena import LIMIT, run_arena
+from agents.runfolder import write_text
+from benchmarks.arena import LIMIT, check_run, run_arena
 from benchmarks.arena_report import cpu_ms, heads_title, spread, table
 from benchmarks.lineups import Config
+from benchmarks.pool import Pool
+from benchmarks.store import CONFIG
+from benchmarks.terminal import ended_by_signal, write_anywhere
 from sixnimmt_env.variants import make_rules
 
 # Players of the boards; those that want few heads, and those for games that collect them.
 HEURISTICS: Final = ("random", "lowest", "highest", "closest_gap", "coldest_row", "cautious")
 SEARCH: Final = ("monte_carlo:10", "monte_carlo:100", "monte_carlo:400", "belief:80")
-AVOIDING: Final = (*HEURISTICS, *SEARCH)
-COLLECTING: Final = ("random", "lowest", "highest", "sixth_card", "cautious", *SEARCH)
-# (variant, seats): at ten seats all ten players sit at one table.
+AVOIDING: Final = (*HEURISTICS, *SEARCH, "trained")
+COLLECTING: Final = ("random", "lowest", "highest", "sixth_card", "cautious", *SEARCH, "trained")
+# (variant, seats): at ten seats each table leaves one player out.
 BOARDS: Final = (("base", 2), ("base", 4), ("base", 6), ("base", 10), ("plus", 4))
 ROUNDS: Final = 200
 
@@ -80,6 +84,25 @@ def markdown(found: dict[str, tuple[Config, dict[str, Any]]], command: str) -> s
     return "\n\n".join(parts) + "\n"
 
 
+def play_boards(
+    made: dict[str, Config], options: argparse.Namespace, command: str
+) -> dict[str, tuple[Config, dict[str, Any]]]:
+    """Play or continue the arena of every board; all of them are checked before."""
+    check_run(options.processes, options.limit)
+    for config in made.values():
+        config.check()
+        with Pool(config, 1, options.limit) as pool:
+            pool.check()
+    found = {}
+    for name, config in made.items():
+        print(f"{name}:", file=sys.stderr)
+        folder = options.out / name
+        resume = (folder / CONFIG).exists()
+        results = run_arena(config, folder, options.processes, options.limit, resume, command)
+        found[name] = (config, results)
+    return found
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
     """Command line."""
     parser = argparse.ArgumentParser(
@@ -93,28 +116,19 @@ def main(arguments: Sequence[str] | None = None) -> None:
     args = parser.parse_args(arguments)
     given = sys.argv[1:] if arguments is None else arguments
     command = shlex.join(["python", "-m", "benchmarks.leaderboard", *given])
-    made = boards(args.rounds, args.seed)
-    found = {}
+    write_anywhere()
     try:
-        for config in made.values():
-            config.check()
-        for name, config in made.items():
-            print(f"{name}:", file=sys.stderr)
-            folder = args.out / name
-            resume = folder.exists()
-            results = run_arena(config, folder, args.processes, args.limit, resume, command)
-            found[name] = (config, results)
+        with ended_by_signal():
+            found = play_boards(boards(args.rounds, args.seed), args, command)
+            text = markdown(found, command)
+            write_text(args.out / "leaderboard.md", text)
+            boards_found = {name: results for name, (_, results) in found.items()}
+            write_text(args.out / "leaderboard.json", json.dumps(boards_found, indent=1) + "\n")
     except KeyboardInterrupt:
         print("stopped; the same command continues", file=sys.stderr)
         sys.exit(130)
-    except (OSError, ValueError) as error:
+    except (OSError, RuntimeError, ValueError) as error:
         sys.exit(f"error: {error}")
-    text = markdown(found, command)
-    (args.out / "leaderboard.md").write_text(text, encoding="utf-8")
-    (args.out / "leaderboard.json").write_text(
-        json.dumps({name: results for name, (_, results) in found.items()}, indent=1) + "\n",
-        encoding="utf-8",
-    )
     print(text)
     print(f"wrote {args.out / 'leaderboard.md'}")
 

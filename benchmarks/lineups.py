@@ -16,11 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agents.players import PLAYERS, load_player, saved_file
+from sixnimmt_env.checks import HIGHEST_SEED, one_of, whole
 from sixnimmt_env.dealing import private_rng
 from sixnimmt_env.engine import Engine
-from sixnimmt_env.observe import Observation, observe
-from sixnimmt_env.policy import Policy
-from sixnimmt_env.rules import Rules
+from sixnimmt_env.rules import MAX_PLAYERS, Rules
 from sixnimmt_env.variants import make_rules
 
 PARTS: Final = ("all", "tables", "cross")
@@ -32,6 +31,10 @@ CHUNK: Final = 50
 MOST_TABLES: Final = 50
 # ... otherwise tables are drawn, at least so many for every player.
 TABLES_EACH: Final = 6
+# What fits into memory: players, deals of a lineup, and chunks of all lineups together.
+MOST_PLAYERS: Final = 100
+MOST_ROUNDS: Final = 1_000_000
+MOST_CHUNKS: Final = 500_000
 
 
 @dataclass(frozen=True)
@@ -67,6 +70,14 @@ class Config:
     split: int = 0
     parts: str = "all"
 
+    def __post_init__(self) -> None:
+        for name in ("seats", "rounds", "target", "seed", "split"):
+            value = getattr(self, name)
+            if isinstance(value, np.integer):  # they overflow, and no file can hold them
+                object.__setattr__(self, name, int(value))
+        if isinstance(self.players, list):
+            object.__setattr__(self, "players", tuple(self.players))
+
     @property
     def rules(self) -> Rules:
         """What is played."""
@@ -90,19 +101,41 @@ class Config:
         return dict(zip(self.names, self.players, strict=True))
 
     def check(self) -> None:
-        """Refuse what cannot be played.
+        """Refuse what cannot be played, without making any player: `Pool.check` does that.
 
         Raises
         ------
         ValueError
             Naming the value and what would be possible.
+        FileNotFoundError
+            If there is no such file of a saved network.
         """
-        if not self.players:
-            raise ValueError("players: at least one is needed")
-        for name, value, low in (("rounds", self.rounds, 1), ("seed", self.seed, 0)):
-            if value < low:
-                raise ValueError(f"{name}={value} is not possible: at least {low} is needed")
-        first = observe(self.rules, Engine(self.rules).reset(self.seed), 0)
+        if not isinstance(self.players, tuple) or not self.players:
+            raise ValueError(f"players={self.players!r}: a tuple of at least one name is needed")
+        for name, low, high in (
+            ("rounds", 1, MOST_ROUNDS),
+            ("seed", 0, HIGHEST_SEED),
+            ("split", 0, MAX_PLAYERS),
+        ):
+            why = f"a whole number from {low} to {high} is needed"
+            whole(name, getattr(self, name), low, high, why)
+        one_of("parts", self.parts, PARTS)
+        if len(self.players) > MOST_PLAYERS:
+            raise ValueError(
+                f"{len(self.players)} players are not possible: at most {MOST_PLAYERS}"
+            )
+        for spec in self.players:
+            _check_name(spec)
+        Engine(self.rules)
+        self._check_lineups()
+        count = len(lineups(self)) * -(-self.rounds // CHUNK)
+        if count > MOST_CHUNKS:
+            raise ValueError(
+                f"rounds={self.rounds} is not possible with {len(lineups(self))} lineups: at most "
+                f"{MOST_CHUNKS // len(lineups(self)) * CHUNK}, or use fewer players"
+            )
+
+    def _check_lineups(self) -> None:
         if self.split and not 2 <= self.split <= self.seats - 2:
             raise ValueError(
                 f"split={self.split} is not possible with {self.seats} seats: at least two of "
@@ -112,27 +145,23 @@ class Config:
             raise ValueError(
                 f"split={self.split} has no meaning with parts='tables': use 'all' or 'cross'"
             )
-        if self.parts not in PARTS:
-            raise ValueError(f"parts={self.parts!r} is not known: choose one of {list(PARTS)}")
         if self.parts == "tables" and len(self.players) < self.seats:
             raise ValueError(
                 f"parts='tables' is not possible: {len(self.players)} players do not fill a table "
                 f"of {self.seats}"
             )
-        for spec in dict.fromkeys(self.players):
-            player = load_player(spec)
-            if saved_file(spec) is not None or spec.split(":")[0] in PLAYERS:
-                _try(spec, player, first)
 
 
-def _try(spec: str, player: Policy, first: Observation) -> None:
-    """Let a player of ours decide once, which also compiles it: does it know this game?"""
-    try:
-        player.act(first, np.random.default_rng(0))
-    except ValueError as error:
-        raise ValueError(f"player {spec!r} cannot play this: {error}") from error
-    except Exception:
-        pass  # code of the user's own in it: the arena will report it
+def _check_name(spec: object) -> None:
+    """Refuse what cannot be a player, without loading anything."""
+    if not isinstance(spec, str) or not spec or not spec.isprintable():
+        raise ValueError(f"player {spec!r}: a name of characters that can be printed is needed")
+    file = saved_file(spec)
+    if file is not None:
+        if not file.is_file():
+            raise FileNotFoundError(f"player {spec!r}: there is no policy file {file}")
+    elif ":" not in spec and spec not in PLAYERS:
+        load_player(spec)  # says what is known
 
 
 @dataclass(frozen=True)

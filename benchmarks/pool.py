@@ -1,162 +1,246 @@
-"""Processes that play chunks, watched from outside: `play_all`.
+"""Processes that play chunks, watched from outside: `Pool`.
 
-A player may crash its process, or hang where no alarm reaches it. Its process is then replaced and
-the chunk comes back as failed.
+A player may crash its process, hang where no alarm reaches it, or cut its process off. The process
+is then replaced and the chunk comes back as failed by the player in charge.
 """
 
 from __future__ import annotations
 
 import multiprocessing
-import signal
-import traceback
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict
-from multiprocessing.connection import Connection, wait
+from multiprocessing.connection import wait
+from types import TracebackType
 from typing import Any, Final
 
+from agents.players import saved_file
+from benchmarks.clock import Clock
+from benchmarks.failures import CRASHED, STALLED, Failure, safe, stalled_text
 from benchmarks.lineups import Chunk, Config
-from benchmarks.tournament import (
-    CRASHED,
-    STALLED,
-    Clock,
-    Failure,
-    Result,
-    play_chunk,
-    set_alarm,
-    stalled_text,
-)
+from benchmarks.tournament import Result
+from benchmarks.worker import BROKEN, CUT_OFF, LAST, PROBLEM, READY, kill_group, work
 
 # Seconds between looks at the processes, and most seconds that the alarm is waited for.
 _LOOK: Final = 0.5
 _GRACE: Final = 2.0
+# Seconds beyond the limit that a process may be busy without any player acting: it compiles, or a
+# player has left something behind that holds it up.
+_IDLE: Final = 60.0
+# So often in a row a chunk is begun whose process dies before any player could have done it.
+_TRIES: Final = 3
 
 
-def play_all(
-    config: Config,
-    chunks: Iterable[Chunk],
-    processes: int,
-    limit: float,
-    wanted: Callable[[Chunk], bool] = lambda chunk: True,
-) -> Iterator[Result]:
-    """Play chunks in several processes.
+class Pool:
+    """Processes for one arena, begun when they are needed; all end when the block is left.
 
     Parameters
     ----------
     config : Config
         Of the arena.
-    chunks : iterable of Chunk
-        In the order in which they are begun.
     processes : int
-        How many at once.
+        How many play at once.
     limit : float
         Seconds that a call of a player may take.
-    wanted : callable
-        Asked before a chunk is begun; left out if it says no.
-
-    Yields
-    ------
-    dict
-        Results of `play_chunk`, in the order in which they are done.
     """
-    waiting = deque(chunks)
-    workers: list[_Worker] = []
-    try:
+
+    def __init__(self, config: Config, processes: int, limit: float) -> None:
+        self._config, self._processes, self._limit = config, processes, limit
+        self._workers: list[_Worker] = []
+
+    def __enter__(self) -> Pool:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        for worker in self._workers:  # all at once, should it be interrupted
+            worker.kill()
+        for worker in self._workers:
+            worker.end()
+
+    def check(self) -> None:
+        """Make every player once, in a process of the pool, and let those of ours decide once.
+
+        One that breaks down in a way of its own (it hangs, exits or dies) passes: it is reported
+        for the chunks that it costs.
+
+        Raises
+        ------
+        ValueError
+            If there is no such player, it cannot be made, or it does not know this game.
+        RuntimeError
+            If no process can be started.
+        """
+        specs = dict.fromkeys(self._config.players)
+        for spec in sorted(specs, key=lambda spec: saved_file(spec) is not None):  # slow ones last
+            worker = self._begin(spec)
+            answer = None
+            while answer is None and not worker.ended:
+                wait([worker.connection], timeout=_LOOK)
+                answer = worker.answer()
+            self._drop_ended()
+            if answer is not None and answer[PROBLEM]:
+                raise ValueError(answer[PROBLEM])
+
+    def play(
+        self, chunks: Iterable[Chunk], wanted: Callable[[Chunk], bool] = lambda chunk: True
+    ) -> Iterator[Result]:
+        """Play chunks.
+
+        Parameters
+        ----------
+        chunks : iterable of Chunk
+            In the order in which they are begun.
+        wanted : callable
+            Asked before a chunk is begun; left out if it says no.
+
+        Yields
+        ------
+        dict
+            Results of `play_chunk`, in the order in which they are done.
+
+        Raises
+        ------
+        RuntimeError
+            If processes die before a player's turn, or cannot be started.
+        """
+        waiting = deque(chunks)
+        lost = 0
         while True:
-            busy = [worker for worker in workers if worker.chunk is not None]
-            while waiting and len(busy) < processes:
+            busy = [worker for worker in self._workers if worker.task is not None]
+            while waiting and len(busy) < self._processes:
                 chunk = waiting.popleft()
                 if wanted(chunk):
-                    idle = [worker for worker in workers if worker.chunk is None]
-                    if not idle:
-                        idle = [_Worker(config, limit)]
-                        workers += idle
-                    idle[0].begin(chunk)
-                    busy.append(idle[0])
+                    busy.append(self._begin(chunk))
             if not busy:
                 return
             wait([worker.connection for worker in busy], timeout=_LOOK)
             for worker in busy:
-                result = worker.result()
+                chunk, result = worker.task, worker.answer()
                 if result is not None:
-                    if worker.ended:
-                        workers.remove(worker)
+                    lost = 0
+                    self._drop_ended()
                     yield result
-    finally:
-        for worker in workers:
-            worker.end()
+                elif worker.ended:
+                    lost += 1
+                    if lost == _TRIES:
+                        raise RuntimeError(
+                            f"a process of the arena broke down {lost} times before any player's "
+                            f"turn ({worker.why}): is there enough memory?"
+                        )
+                    waiting.appendleft(chunk)
+            self._drop_ended()
+
+    def _begin(self, task: Chunk | str) -> _Worker:
+        """Give a task to a process that has none, or to a new one."""
+        for worker in self._workers:
+            if worker.task is None:
+                try:
+                    worker.begin(task)
+                    return worker
+                except OSError:  # it died meanwhile: something of a former player lived on in it
+                    worker.end()
+        self._drop_ended()
+        worker = _Worker(self._config, self._limit)
+        self._workers.append(worker)
+        worker.begin(task)
+        return worker
+
+    def _drop_ended(self) -> None:
+        self._workers = [worker for worker in self._workers if not worker.ended]
 
 
 class _Worker:
+    """A process and its task: a chunk, or the name of a player to look at."""
+
     def __init__(self, config: Config, limit: float) -> None:
         context = _context()
         self._limit = limit
-        self._shared = context.RawArray("d", 2)
+        self._clock = Clock(context.RawArray("d", 3))
         self.connection, other = context.Pipe()
         self._process = context.Process(
-            target=_work, args=(other, config, limit, self._shared), daemon=True
+            target=work, args=(other, config, limit, self._clock.shared), daemon=True
         )
         self._process.start()
         other.close()
-        self.chunk: Chunk | None = None
+        self._ready = False
+        self.task: Any = None
         self.ended = False
+        self.why = ""
 
-    def begin(self, chunk: Chunk) -> None:
-        self.chunk = chunk
-        self.connection.send(chunk)
+    def begin(self, task: Chunk | str) -> None:
+        self._clock.reset()
+        self.task = task
+        self.connection.send(task)
 
-    def result(self) -> Result | None:
-        """Result of the chunk if there is one, also if the process is dead or has to be ended."""
-        acting = Clock(self._shared).read()
+    def answer(self) -> Result | None:
+        """What came of the task, also if the process is dead or has to be ended.
+
+        None if it is not done yet or, where the process has `ended`, if no player can have done it.
+        """
         try:
-            done: Result | str | None = self.connection.recv() if self.connection.poll() else None
-        except (EOFError, OSError):
-            self._process.join()
-            code = self._process.exitcode
-            if acting is None:
-                raise RuntimeError(f"a process of the arena died, exit code {code}") from None
-            return self._failed(acting[0], CRASHED, f"its process died, exit code {code}")
-        if isinstance(done, str):
-            raise RuntimeError(f"a process of the arena failed:\n{done}")
-        if done is not None:
-            self.chunk = None
-        elif acting is not None and acting[1] > self._limit + min(self._limit, _GRACE):
-            return self._failed(acting[0], STALLED, stalled_text(self._limit))
-        return done
+            found = self.connection.recv() if self.connection.poll() else None
+        except Exception:  # its end is closed, or a player has written there
+            return self._dead()
+        if found == READY:
+            self._ready = True
+        elif found is not None:
+            if BROKEN in found:
+                return self._failed(CRASHED, f"play could not go on after it: {found[BROKEN]}")
+            self.task = None
+            if found.pop(LAST, False):
+                self.end()
+            answer: Result = found
+            return answer
+        player, acting, seconds = self._clock.read()
+        allowed = self._limit + (min(self._limit, _GRACE) if acting else _IDLE)
+        if player is not None and seconds > allowed:
+            return self._failed(STALLED, stalled_text(self._limit))
+        return None
 
-    def _failed(self, player: int, what: str, error: str) -> Result:
+    def _dead(self) -> Result | None:
+        self._process.join(_GRACE)
+        code = self._process.exitcode
+        if not self._ready:
+            self.end()
+            raise RuntimeError(
+                f"a process of the arena did not start, exit code {code}. A script that calls "
+                'run_arena needs `if __name__ == "__main__":` around it, since every process '
+                "imports the script"
+            )
+        cut_off = code in (None, CUT_OFF)
+        text = "the connection of its process was closed" if cut_off else "its process died"
+        return self._failed(CRASHED, text + f", exit code {code}" * (not cut_off))
+
+    def _failed(self, what: str, error: str) -> Result | None:
+        """End the process; the chunk is lost by the player that acts or was the last to act."""
         self.end()
-        assert self.chunk is not None
-        name = self.chunk.lineup.players[player]
-        failure = asdict(Failure(name, what, error))
-        lineup, number = self.chunk.key
-        return {"lineup": lineup, "chunk": number, "failure": failure, "cpu": {}}
+        self.why = error
+        player = self._clock.read()[0]
+        if isinstance(self.task, str):
+            return {PROBLEM: None}
+        if player is None:
+            return None
+        failure = Failure(self.task.lineup.players[player], what, safe(error))
+        lineup, number = self.task.key
+        return {"lineup": lineup, "chunk": number, "failure": asdict(failure), "cpu": {}}
+
+    def kill(self) -> None:
+        """End the process and all that it has started, without waiting."""
+        if self._process.pid is not None:
+            kill_group(self._process.pid)
+        self._process.kill()
 
     def end(self) -> None:
-        self.ended = True
-        self._process.kill()
-        self._process.join()
-        self.connection.close()
-
-
-def _work(connection: Connection, config: Config, limit: float, shared: Any) -> None:
-    """Life of a process: it ends when the connection does."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the one who started it
-    set_alarm()
-    clock = Clock(shared)
-    while True:
-        try:
-            chunk = connection.recv()
-        except EOFError:
-            return
-        try:
-            result: Result | str = play_chunk(config, chunk, limit, clock)
-        except Exception:
-            result = traceback.format_exc()
-        try:
-            connection.send(result)
-        except OSError:  # nobody waits for it any more
-            return
+        if not self.ended:
+            self.ended = True
+            self.kill()
+            self._process.join()
+            self.connection.close()
 
 
 def _context() -> Any:
@@ -164,5 +248,5 @@ def _context() -> Any:
     if "forkserver" not in multiprocessing.get_all_start_methods():
         return multiprocessing.get_context("spawn")
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["benchmarks.tournament"])
+    context.set_forkserver_preload(["benchmarks.worker"])
     return context

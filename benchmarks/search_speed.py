@@ -8,6 +8,8 @@ Decisions of a base game of four, low cards taking the row with fewest heads, fr
 from __future__ import annotations
 
 import argparse
+import sys
+from collections.abc import Sequence
 from time import process_time
 
 import numpy as np
@@ -42,16 +44,23 @@ def milliseconds(player: Policy, batch: int, turns: list[int]) -> float:
     return float(np.mean(times))
 
 
-def main() -> None:
+def main(arguments: Sequence[str] | None = None) -> None:
     """Print a table."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.search_speed",
+        description="CPU time of a decision of the search players.",
+    )
     parser.add_argument("--players", default=PLAYERS, help="by commas, as in the arena")
-    names = parser.parse_args().players.split(",")
+    names = parser.parse_args(arguments).players.split(",")
+    try:
+        players = {name: load_player(name.strip()) for name in names}
+        for player in players.values():
+            milliseconds(player, 1, [0])  # which also compiles it
+    except (OSError, ValueError) as error:
+        sys.exit(f"error: {error}")
     print("| player | decisions at once | first turn, ms | mean of all turns, ms |")
     print("|---|---:|---:|---:|")
-    for name in names:
-        player = load_player(name)
-        milliseconds(player, 1, [0])
+    for name, player in players.items():
         for batch in BATCHES:
             first, mean = milliseconds(player, batch, [0]), milliseconds(player, batch, [*range(9)])
             print(f"| {name} | {batch} | {first:.2f} | {mean:.2f} |")

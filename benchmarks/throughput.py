@@ -165,10 +165,14 @@ def targets(results: list[m.Result], memory: dict[str, float]) -> list[Target]:
 
 def main() -> None:
     """Measure, print, write."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.throughput",
+        description="Decisions per CPU-second of the engine and of every face.",
+    )
     parser.add_argument("--quick", action="store_true", help="rough figures in about a minute")
     parser.add_argument("--out", type=Path, default=Path("results/throughput"), metavar="DIR")
     args = parser.parse_args()
+    args.out.mkdir(parents=True, exist_ok=True)  # before the work, should it not be possible
     effort = m.Effort(seconds=0.08, repeats=2) if args.quick else m.Effort()
 
     results: list[m.Result] = []
@@ -181,7 +185,6 @@ def main() -> None:
     verdicts = targets(results, memory)
     print_targets(verdicts)
 
-    args.out.mkdir(parents=True, exist_ok=True)
     record = {
         "command": "python -m benchmarks.throughput " + " ".join(sys.argv[1:]),
         "effort": asdict(effort),

@@ -6,21 +6,18 @@ played before, nor of other processes.
 
 from __future__ import annotations
 
-import signal
 import sys
 import time
-import traceback
-from collections.abc import Iterator, MutableSequence
-from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from functools import lru_cache
-from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.players import load_player, saved_file
+from agents.players import PLAYERS, load_player, saved_file
+from benchmarks.clock import Clock, Stalled
+from benchmarks.failures import CRASHED, ILLEGAL, STALLED, Failure, safe, stalled_text, told
 from benchmarks.lineups import Chunk, Config
 from sixnimmt_env.cards import action_name
 from sixnimmt_env.engine import Engine
@@ -35,45 +32,10 @@ CALL: Final = 512
 # After a crash so many decisions of the call are tried alone, to find the position.
 TRIED: Final = 64
 
-# Part of `Failure.what`.
-CRASHED: Final = "crashed"
-STALLED: Final = "stalled"
-ILLEGAL: Final = "played illegally"
-
 Result = dict[str, Any]
 
 # Players whose first call in this process is over. It is left out of their time: they may compile.
 _STARTED: set[str] = set()
-
-
-@dataclass(frozen=True)
-class Failure:
-    """A player that broke down, and with it the chunk.
-
-    Attributes
-    ----------
-    player : str
-        Name of the player.
-    what : str
-        `CRASHED`, `STALLED` or `ILLEGAL`.
-    error : str
-        What happened, in a line.
-    deal, seat : int, optional
-        Where; None if it is not known.
-    record : str
-        The round so far in the notation, "" if it is not known.
-    decisions : int
-        Size of the call. Of more than one the position is the first that fails alone or, if none
-        does, simply the first.
-    """
-
-    player: str
-    what: str
-    error: str
-    deal: int | None = None
-    seat: int | None = None
-    record: str = ""
-    decisions: int = 0
 
 
 class _Broken(Exception):
@@ -82,49 +44,28 @@ class _Broken(Exception):
         self.failure = failure
 
 
-class _Stalled(BaseException):
-    """Raised by the alarm; no Exception, so that players rarely catch it."""
+def examine(config: Config, spec: str, limit: float, clock: Clock) -> str | None:
+    """Why there is no such player or it does not know this game, None if that does not stop it.
 
-
-class Clock:
-    """Whose turn it is since when, in memory that another process may watch."""
-
-    def __init__(self, shared: MutableSequence[float] | None = None) -> None:
-        self._shared = shared if shared is not None else [0.0, 0.0]
-
-    @contextmanager
-    def running(self, player: int, limit: float) -> Iterator[None]:
-        """Time a call; an alarm interrupts it after `limit` seconds where there is one."""
-        alarm = hasattr(signal, "setitimer")
-        self._shared[1] = player
-        self._shared[0] = time.monotonic()
+    A player that hangs or ends its process says nothing about that: its chunks will.
+    """
+    first = observe(config.rules, Engine(config.rules).reset(config.seed), 0)
+    try:
+        with clock.running(0, limit):
+            player = _made(spec)
+    except (OSError, ValueError) as error:
+        return safe(str(error))
+    except BaseException:
+        return None
+    if saved_file(spec) is not None or spec.split(":")[0] in PLAYERS:
         try:
-            if alarm:
-                signal.setitimer(signal.ITIMER_REAL, limit)
-            yield
-        finally:
-            if alarm:
-                signal.setitimer(signal.ITIMER_REAL, 0)
-            self.stop()
-
-    def stop(self) -> None:
-        """Nobody is acting."""
-        self._shared[0] = 0.0
-
-    def read(self) -> tuple[int, float] | None:
-        """Index of the player that is acting and for how long, or None."""
-        since, player = self._shared[0], self._shared[1]
-        return (int(player), time.monotonic() - since) if since else None
-
-
-def set_alarm() -> None:
-    """Let the alarm interrupt a player; only possible in the main thread of a process."""
-
-    def ring(signum: int, frame: object) -> None:
-        raise _Stalled
-
-    if hasattr(signal, "SIGALRM"):
-        signal.signal(signal.SIGALRM, ring)
+            with clock.running(0, limit):  # which also compiles it
+                player.act(first, np.random.default_rng(0))
+        except ValueError as error:
+            return safe(f"player {spec!r} cannot play this: {error}")
+        except BaseException:  # code of the user's own in it
+            pass
+    return None
 
 
 def play_chunk(config: Config, chunk: Chunk, limit: float, clock: Clock) -> Result:
@@ -142,8 +83,6 @@ def play_chunk(config: Config, chunk: Chunk, limit: float, clock: Clock) -> Resu
         result["heads"] = _Table(config, chunk, limit, clock, cpu).play().tolist()
     except _Broken as broken:
         result["failure"] = asdict(broken.failure)
-    finally:
-        clock.stop()
     return result | {"cpu": cpu}
 
 
@@ -181,12 +120,15 @@ class _Table:
             self.engine.step(state, actions, active)
         heads = np.empty_like(state.totals())
         np.put_along_axis(heads, self.slots, state.totals(), axis=0)
+        for i in range(len(self.names)):
+            with self.clock.running(i, self.limit):  # a player may do something when it goes
+                del self.players[0]
         return heads.T.reshape(self.shape)
 
     def _load(self, i: int, spec: str) -> Policy:
         try:
             with self.clock.running(i, self.limit):
-                return _saved(spec) if saved_file(spec) is not None else load_player(spec)
+                return _made(spec)
         except BaseException as error:
             raise self._broken(i, error) from error
 
@@ -199,15 +141,16 @@ class _Table:
             with self.clock.running(i, self.limit):
                 chosen = np.asarray(self.players[i].act(seen, self.rngs[i]))
         except BaseException as error:
-            at = 0 if isinstance(error, _Stalled) else self._culprit(i, seats, games)
+            at = 0 if isinstance(error, Stalled) else self._culprit(i, seats, games)
             raise self._broken(i, error, seats, games, at) from error
         self._count(self.names[i], time.process_time() - start, seats.size)
         if chosen.shape != seats.shape or chosen.dtype.kind not in "iu":
-            problem = (
+            problem = safe(
                 f"act returned dtype {chosen.dtype}, shape {chosen.shape}; integers of shape "
                 f"{seats.shape}, one action for each decision, are needed"
             )
             raise _Broken(self._failure(i, ILLEGAL, problem, seats, games, 0))
+        chosen = chosen.copy()  # the player may keep what it returned, and change it
         inside = (chosen >= 0) & (chosen < legal.shape[1])
         wrong = ~inside | (legal[np.arange(seats.size), np.where(inside, chosen, 0)] == 0)
         if wrong.any():
@@ -235,12 +178,9 @@ class _Table:
         return 0
 
     def _broken(self, i: int, error: BaseException, *where: Any) -> _Broken:
-        if isinstance(error, _Stalled):
+        if isinstance(error, Stalled):
             return _Broken(self._failure(i, STALLED, stalled_text(self.limit), *where))
-        frames = traceback.extract_tb(error.__traceback__)
-        place = f" ({Path(frames[-1].filename).name}, line {frames[-1].lineno})"
-        text = "".join(traceback.format_exception_only(error)).strip()
-        return _Broken(self._failure(i, CRASHED, text + place, *where))
+        return _Broken(self._failure(i, CRASHED, told(error), *where))
 
     def _failure(
         self,
@@ -259,16 +199,15 @@ class _Table:
         return Failure(self.names[i], what, error, deal, seat, record, seats.size)
 
 
-def stalled_text(limit: float) -> str:
-    """What is said of a player that took too long."""
-    return f"no answer within {limit:g} seconds"
-
-
 def _record(rules: Rules, state: State, game: int) -> str:
     try:
         return write(record_of(state, rules, game))
     except ValueError:  # rules that the notation has no name for
         return ""
+
+
+def _made(spec: str) -> Policy:
+    return _saved(spec) if saved_file(spec) is not None else load_player(spec)
 
 
 @lru_cache(maxsize=32)

@@ -11,6 +11,7 @@ one of a seat, forced passes included; one of training.lookahead is one that is 
 from __future__ import annotations
 
 import argparse
+import math
 import multiprocessing
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
@@ -19,7 +20,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from multiprocessing.synchronize import Barrier
 from time import perf_counter, process_time
-from typing import Any
+from typing import Any, TypeVar
 from unittest.mock import patch
 
 import torch
@@ -45,6 +46,7 @@ BACKWARD, REST = "backward and optimiser", "the trainer's rest"
 PARTS = (ENVIRONMENT, FEATURES, FORWARD, BACKWARD, REST)
 
 Update = Callable[[], int]
+Settings = TypeVar("Settings", PPOConfig, LookaheadConfig)
 
 
 @dataclass(frozen=True)
@@ -119,10 +121,15 @@ def clocked(trainer: str) -> Iterator[Clock]:
         clock.enter(REST)
 
 
+def settings(kind: type[Settings], seats: int | None) -> Settings:
+    """Those of a trainer's quick preset; ValueError for a number of seats that cannot learn."""
+    found = read_settings(presets(kind.trainer)["quick"], kind)
+    return found if seats is None else replace(found, seats=seats)
+
+
 def ppo_update(seats: int | None) -> Update:
     """Make a function that collects decisions and learns from them; returns how many."""
-    config = read_settings(presets("ppo")["quick"], PPOConfig)
-    config = replace(config, seats=seats or config.seats)
+    config = settings(PPOConfig, seats)
     model = make_model(config)
 
     def update() -> int:
@@ -134,8 +141,7 @@ def ppo_update(seats: int | None) -> Update:
 
 def lookahead_update(seats: int | None) -> Update:
     """Make such a function of training.lookahead."""
-    config = read_settings(presets("lookahead")["quick"], LookaheadConfig)
-    learner = Learner(replace(config, seats=seats or config.seats))
+    learner = Learner(settings(LookaheadConfig, seats))
 
     def update() -> int:
         before = learner.decisions
@@ -206,13 +212,19 @@ def parts_line(trainer: str, speed: Speed) -> str:
 def main(arguments: Sequence[str] | None = None) -> None:
     """Print two tables."""
     parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.training_speed", description=__doc__.split("\n")[0]
+        prog="python -m benchmarks.training_speed",
+        description="Decisions per second of the trainers, and where their time goes.",
     )
     parser.add_argument("--seconds", type=float, default=4.0, help="of each measurement (4)")
     parser.add_argument("--seats", type=int, help="that learn, other than in the preset")
     options = parser.parse_args(arguments)
-    if options.seconds <= 0:
+    if not 0 < options.seconds < math.inf:
         parser.error("--seconds: more than 0 is needed")
+    try:
+        for kind in (PPOConfig, LookaheadConfig):
+            settings(kind, options.seats)
+    except ValueError as error:
+        parser.error(f"--seats: {error}")
     alone: dict[str, Speed] = {}
     print("| trainer | processes | decisions/s by the clock | decisions/s by CPU time |")
     print("|---|---:|---:|---:|")

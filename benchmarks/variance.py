@@ -9,19 +9,24 @@ itself would have? Four ways to ask it, and the games each needs for a given 95 
 from __future__ import annotations
 
 import argparse
+import math
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from benchmarks.arena import check_run
 from benchmarks.arena_report import describe, table
-from benchmarks.lineups import Config, Lineup, chunks
-from benchmarks.pool import play_all
+from benchmarks.lineups import MOST_ROUNDS, Config, Lineup, chunks
+from benchmarks.pool import Pool
 from benchmarks.standings import collected
+from benchmarks.terminal import write_anywhere
+from sixnimmt_env.checks import whole
 from sixnimmt_env.variants import VARIANTS
 
 Z95 = 1.959964
+LIMIT = 600.0  # seconds that a call of a player may take
 
 
 @dataclass(frozen=True)
@@ -51,13 +56,25 @@ class Way:
 
 
 def ways(config: Config, processes: int = 2) -> list[Way]:
-    """Measure the deviations with the first two players of a configuration."""
+    """Measure the deviations with the two players of a configuration, on two deals or more.
+
+    Raises
+    ------
+    ValueError
+        For what cannot be played, or if a player fails.
+    """
+    check_run(processes, LIMIT)
     config.check()
-    first, second = config.names[:2]
+    if len(config.players) != 2:
+        raise ValueError(f"players={config.players!r}: two are needed")
+    whole("rounds", config.rounds, 2, MOST_ROUNDS, "a deviation takes at least two")
+    first, second = config.names
     size = config.seats
     one = Lineup("one", (first, *(second,) * (size - 1)))
     same = Lineup("same", (second,) * size)
-    played = collected(config, play_all(config, chunks(config, [one, same]), processes, 600.0))
+    with Pool(config, processes, LIMIT) as pool:
+        pool.check()
+        played = collected(config, pool.play(chunks(config, [one, same])))
     if len(played) < 2 or not np.array_equal(*(p.deals for p in played.values())):
         raise ValueError("a player failed: python -m benchmarks.arena tells how")
     mixed = played[one.name].heads[:, :, 0]  # rotation r: the first player at seat r
@@ -96,7 +113,8 @@ def report(found: Sequence[Way], half_width: float) -> str:
 def main(arguments: Sequence[str] | None = None) -> None:
     """Command line."""
     parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.variance", description=__doc__.split("\n")[0]
+        prog="python -m benchmarks.variance",
+        description="How many games it takes to tell two players apart.",
     )
     parser.add_argument("--players", required=True, help="two, by commas")
     parser.add_argument("--seats", type=int, default=4)
@@ -107,16 +125,17 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--processes", type=int, default=2)
     args = parser.parse_args(arguments)
     players = tuple(name.strip() for name in args.players.split(","))
-    if len(players) != 2 or args.rounds < 2 or args.processes < 1 or not args.heads > 0:
-        sys.exit(
-            "error: two players, at least two rounds, a process and a width above 0 are needed"
-        )
+    if not 0 < args.heads < math.inf:
+        sys.exit(f"error: heads={args.heads:g} is not possible: more than 0 is needed")
     config = Config(
         players, args.seats, args.rounds, variant=args.variant, seed=args.seed, parts="cross"
     )
+    write_anywhere()
     try:
         found = ways(config, args.processes)
-    except (OSError, ValueError) as error:
+    except KeyboardInterrupt:
+        sys.exit(130)
+    except (OSError, RuntimeError, ValueError) as error:
         sys.exit(f"error: {error}")
     print(f"{players[0]} among {players[1]}: {describe(config)}\n")
     print(report(found, args.heads))

@@ -20,12 +20,15 @@ pytest.importorskip("openskill")
 pytest.importorskip("matplotlib")
 pytest.importorskip("tqdm")
 
-from benchmarks import arena, leaderboard, variance
-from benchmarks.arena import _Store, main, run_arena
+from benchmarks import leaderboard, variance
+from benchmarks.arena import main, run_arena
 from benchmarks.bootstrap import Bootstrap
+from benchmarks.clock import Clock
 from benchmarks.lineups import CHUNK, Chunk, Config, Lineup, chunks, draw_tables, lineups
+from benchmarks.progress import Progress
 from benchmarks.standings import WIN, collected, shared_places
-from benchmarks.tournament import Clock, _Table, play_chunk
+from benchmarks.store import Store
+from benchmarks.tournament import _Table, examine, play_chunk
 from sixnimmt_env.notation import read
 from sixnimmt_env.policy import play
 
@@ -115,7 +118,7 @@ def test_only_the_same_arena_is_resumed(whole: dict[str, Any], tmp_path: Path):
     with pytest.raises(ValueError, match="nothing to resume"):
         run(config, tmp_path / "nowhere", resume=True)
     (out / "chunks.jsonl").write_text("{}\n")
-    with pytest.raises(ValueError, match="line 1 is damaged"):
+    with pytest.raises(ValueError, match=r"damaged .* line 1 is not"):
         run(config, out, resume=True)
 
 
@@ -310,13 +313,16 @@ def test_a_saved_network_plays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     result = play_chunk(config, chunks(config, lineups(config))[0], 1e4, Clock())
     torch.set_num_threads(threads)
     assert len(result["heads"]) == 5
-    with pytest.raises(ValueError, match=r"'net0.zip' cannot play this.*trained"):
-        replace(config, seats=3).check()
-    _Store(tmp_path / "arena", config, False, ()).close()
-    _Store(tmp_path / "arena", config, True, ()).close()
+    assert examine(config, "net0.zip", 1e4, Clock()) is None
+    problem = examine(replace(config, seats=3), "net0.zip", 1e4, Clock())
+    assert problem is not None and re.search(r"'net0.zip' cannot play this.*trained", problem)
+    (tmp_path / "arena").mkdir()
+    for resume in (False, True):
+        with Store(tmp_path / "arena", config, resume, ()):
+            pass
     Path("net1.zip").replace("net0.zip")
     with pytest.raises(ValueError, match=r"another arena.*file of net0.zip"):
-        _Store(tmp_path / "arena", config, True, ())
+        Store(tmp_path / "arena", config, True, ())
 
 
 # Hard to break
@@ -443,7 +449,7 @@ def test_stalls_leave_out_the_same_chunks_in_any_order(seed: int) -> None:
     mine = [chunk for chunk in every if "lowest" in chunk.lineup.players]
     stalling = {mine[i].key for i in (1, 4, 6, 7, 11)}
     order = np.random.default_rng(seed).permutation(len(every)).tolist()
-    progress = arena._Progress(config, every, [], quiet=True)
+    progress = Progress(config, every, [], quiet=True)
     done = []
     for number in order:
         chunk = every[number]
