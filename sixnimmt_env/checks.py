@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from difflib import get_close_matches
-from operator import index
+from numbers import Integral
 from typing import Any, Final
 
 import numpy as np
@@ -16,11 +16,7 @@ HIGHEST_SEED: Final = 2**64 - 1
 
 def is_whole(value: object) -> bool:
     """Whether this is a whole number, be it Python's or NumPy's; True and False are none."""
-    try:
-        index(value)  # type: ignore[arg-type]
-    except TypeError:
-        return False
-    return not isinstance(value, bool)
+    return isinstance(value, Integral) and not isinstance(value, bool)
 
 
 def whole(
@@ -53,18 +49,20 @@ def whole(
     ValueError
         Or `error`, naming the value and the rule.
     """
-    if not is_whole(value) or not low <= index(value) <= high:
-        raise error(f"{name}={value!r} is not possible: {why}")
-    return index(value)
+    if not is_whole(value):
+        raise error(f"{name}={value!r} is not possible: a whole number is needed; {why}")
+    if not low <= int(value) <= high:
+        raise error(f"{name}={value} is not possible: {why}")
+    return int(value)
 
 
 def number_below(name: str, value: Any, count: int) -> int:
     """Python's integer of the number of one of `count` seats or games; ValueError otherwise."""
     if not is_whole(value):
-        raise ValueError(f"{name}={value!r} is not possible: it is a whole number")
-    if not 0 <= index(value) < count:
-        raise _none_such(name, index(value), count)
-    return index(value)
+        raise ValueError(f"{name}={value!r} is not possible: a whole number is needed")
+    if not 0 <= int(value) < count:
+        raise _none_such(name, int(value), count)
+    return int(value)
 
 
 def numbers_below(name: str, values: Any, count: int) -> NDArray[np.intp]:
@@ -87,7 +85,7 @@ def game_numbers(games: Any, count: int) -> NDArray[np.intp]:
     array = np.asarray(games)
     if array.dtype == np.bool_:
         return np.flatnonzero(game_mask("games", array, count))
-    return numbers_below("game", games, count)
+    return numbers_below("games", games, count)
 
 
 def game_mask(name: str, mask: Any, count: int) -> NDArray[np.bool_]:
@@ -102,7 +100,7 @@ def game_mask(name: str, mask: Any, count: int) -> NDArray[np.bool_]:
 
 def _none_such(name: str, value: object, count: int) -> ValueError:
     known = f"they are 0 to {count - 1}" if count else "there are none"
-    return ValueError(f"there is no {name} {value}: {known}")
+    return ValueError(f"there is no {name.removesuffix('s')} {value}: {known}")
 
 
 def seeds(name: str, values: Any, count: int | None = None) -> NDArray[np.uint64]:
@@ -116,7 +114,7 @@ def seeds(name: str, values: Any, count: int | None = None) -> NDArray[np.uint64
     array = np.asarray(values)
     if array.dtype.kind not in "iu" or (array.dtype.kind == "i" and bool((array < 0).any())):
         raise ValueError(
-            f"{name}={values!r} is not possible: whole numbers 0 to {HIGHEST_SEED} are needed"
+            f"{name}={values!r} is not possible: whole numbers 0 to 2**64 - 1 are needed"
         )
     if array.ndim and (array.ndim > 1 or count not in (None, array.size)):
         needed = "(n,)" if count is None else f"({count},)"

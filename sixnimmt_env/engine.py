@@ -314,4 +314,4 @@ def _blocks(num_games: int, size: int) -> list[slice]:
 
 
 def _count(games: Any) -> int:
-    return whole("games", games, 1, sys.maxsize, "a number of games from 1 on is needed")
+    return whole("games", games, 1, sys.maxsize, "at least 1 game is needed")

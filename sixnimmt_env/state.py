@@ -301,7 +301,11 @@ def check_fits(state: State, rules: Rules) -> None:
     ------
     ValueError
         Naming the game that is asked for.
+    TypeError
+        If it is no State.
     """
+    if not isinstance(state, State):
+        raise TypeError(f"state={state!r}: a State is needed, as Engine.reset gives one")
     seats_and_cards = (rules.num_players, rules.hand_size)
     if state.hand.shape[:2] != seats_and_cards or state.queue.shape[0] != rules.queue_size:
         raise ValueError(
