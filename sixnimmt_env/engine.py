@@ -1,7 +1,8 @@
-"""The engine: rules applied to a State. Nothing else changes a State."""
+"""The engine: rules applied to a State, which it plays on in place."""
 
 from __future__ import annotations
 
+import sys
 from typing import Any, Final
 
 import numpy as np
@@ -9,10 +10,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from sixnimmt_env import lanes, loops
 from sixnimmt_env.cards import action_name
+from sixnimmt_env.checks import game_mask, game_numbers, number_below, seeds, whole
 from sixnimmt_env.dealing import start_round
 from sixnimmt_env.phases import Phase, action_mask, in_phase, phases_of
-from sixnimmt_env.rules import Rules
-from sixnimmt_env.state import DRAFT, OVER, PHASE_NAMES, PLAY, SECOND, U8, State
+from sixnimmt_env.rules import Rules, check_rules
+from sixnimmt_env.state import DRAFT, OVER, PHASE_NAMES, PLAY, SECOND, U8, State, check_fits
 
 Bool = NDArray[np.bool_]
 
@@ -45,9 +47,9 @@ class Engine:
     """
 
     def __init__(self, rules: Rules) -> None:
+        check_rules(rules)
         self.rules = rules
         self._phases = phases_of(rules)
-        self._hands = (rules.num_players, rules.hand_size)
         self._queue_size, self._one_by_one = rules.queue_size, rules.one_by_one
         self._two_cards = rules.cards_per_turn > 1
         # Seats may have nothing to decide while others play.
@@ -64,7 +66,7 @@ class Engine:
         Parameters
         ----------
         seed : int or (B,) integers
-            At least 0.
+            0 to 2**64 - 1.
         games : int or (B,) integers
             How many games, with the ids 0 ... B - 1, or their ids. A game depends on its
             seed and id alone.
@@ -73,10 +75,16 @@ class Engine:
         -------
         State
             B games at their first decision.
+
+        Raises
+        ------
+        ValueError
+            For seeds or games that cannot be.
         """
-        ids = np.arange(_count(games)) if np.ndim(games) == 0 else _words("games", games)
-        state = State.empty(self.rules, ids.shape[0])
-        state.seed[...] = _words("seed", seed)
+        ids = np.arange(_count(games)) if np.ndim(games) == 0 else seeds("games", games)
+        seed = seeds("seed", seed, ids.size)
+        state = State.empty(self.rules, ids.size)
+        state.seed[...] = seed
         state.game_id[...] = ids
         for block in _blocks(state.num_games, DEAL_BLOCK):
             start_round(self.rules, state, block)
@@ -89,14 +97,21 @@ class Engine:
         ----------
         state : State
             Changed in place.
-        games : (n,) integers
-            Lanes to restart.
+        games : (n,) integers or (B,) bool
+            Lanes to restart, or which they are.
         seed, game_id : int or (n,) integers
-            What the new games are a function of.
+            What the new games are a function of, 0 to 2**64 - 1.
+
+        Raises
+        ------
+        ValueError
+            For lanes, seeds or ids that cannot be. No game has changed then.
         """
-        lane = np.asarray(games, np.intp).reshape(-1)
-        state.seed[lane] = _words("seed", seed)
-        state.game_id[lane] = _words("game_id", game_id)
+        check_fits(state, self.rules)
+        lane = game_numbers(games, state.num_games)
+        seed = seeds("seed", seed, lane.size)
+        state.game_id[lane] = seeds("game_id", game_id, lane.size)
+        state.seed[lane] = seed
         state.round[lane] = 0
         state.score[:, lane] = 0
         state.queue[:, lane] = 0
@@ -130,7 +145,7 @@ class Engine:
             For actions of a wrong shape or type.
         """
         acts = self._checked(state, actions)
-        active = None if where is None else _mask(where, state.num_games)
+        active = None if where is None else game_mask("where", where, state.num_games)
         refused = self._refused(state, acts, active)
         if refused.any():
             self._complain(state, np.asarray(actions), refused)
@@ -213,7 +228,7 @@ class Engine:
 
     def refused(self, state: State, actions: ArrayLike, where: ArrayLike | None = None) -> Bool:
         """Which of the actions `step` would refuse, shape (P, B) bool."""
-        active = None if where is None else _mask(where, state.num_games)
+        active = None if where is None else game_mask("where", where, state.num_games)
         return self._refused(state, self._checked(state, actions), active)
 
     def _refused(self, state: State, actions: U8, active: Bool | None) -> Bool:
@@ -246,22 +261,15 @@ class Engine:
         return lowest
 
     def legal(self, state: State, seat: int, game: int) -> list[int]:
-        """Legal actions of one seat in one game."""
-        for name, value, count in (
-            ("seat", seat, self.rules.num_players),
-            ("game", game, state.num_games),
-        ):
-            if not 0 <= value < count:
-                raise ValueError(f"there is no {name} {value}: they are 0 to {count - 1}")
+        """Legal actions of one seat in one game; ValueError if there is no such seat or game."""
+        check_fits(state, self.rules)
+        seat = number_below("seat", seat, state.num_players)
+        game = number_below("game", game, state.num_games)
         mask = action_mask(self.rules, state.take([game]), np.array([seat], np.uint8))[0]
         return [int(action) for action in np.flatnonzero(mask)]
 
     def _checked(self, state: State, actions: ArrayLike) -> U8:
-        if state.hand.shape[:2] != self._hands or state.queue.shape[0] != self._queue_size:
-            raise ValueError(
-                f"this State is of another game than {self.rules.name} with "
-                f"{self.rules.num_players} players: use the engine that made it"
-            )
+        check_fits(state, self.rules)
         acts = np.asarray(actions)
         shape = (state.num_players, state.num_games)
         if acts.shape != shape:
@@ -306,22 +314,4 @@ def _blocks(num_games: int, size: int) -> list[slice]:
 
 
 def _count(games: Any) -> int:
-    if isinstance(games, bool) or int(games) != games or games < 1:
-        raise ValueError(f"games={games!r} is not possible: at least 1 game is needed")
-    return int(games)
-
-
-def _words(name: str, values: ArrayLike) -> NDArray[np.uint64]:
-    array = np.asarray(values)
-    if array.dtype.kind not in "iu" or (array.dtype.kind == "i" and bool((array < 0).any())):
-        raise ValueError(f"{name}={values!r} is not possible: whole numbers from 0 on are needed")
-    return array.astype(np.uint64)
-
-
-def _mask(where: ArrayLike, num_games: int) -> Bool:
-    mask = np.asarray(where)
-    if mask.dtype != np.bool_ or mask.shape != (num_games,):
-        raise ValueError(
-            f"where has dtype {mask.dtype} and shape {mask.shape}; bool ({num_games},) is needed"
-        )
-    return mask
+    return whole("games", games, 1, sys.maxsize, "at least 1 game is needed")

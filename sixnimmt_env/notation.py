@@ -27,8 +27,8 @@ from itertools import zip_longest
 from typing import Final
 
 from sixnimmt_env.cards import NUM_CARDS, NUM_ROWS, ZERO
-from sixnimmt_env.position import Position, PositionError
-from sixnimmt_env.record import Draft, Record, RecordError, Turn, record_of
+from sixnimmt_env.position import Position, PositionError, piles_of
+from sixnimmt_env.record import Draft, Record, RecordError, Turn, check_types, record_of
 from sixnimmt_env.replay import replay, states
 from sixnimmt_env.rules import MAX_TARGET, ROW_CHOICES, Rules, RulesError
 from sixnimmt_env.variants import VARIANTS, make_rules
@@ -55,7 +55,15 @@ def write(record: Record) -> str:
     """Text of a record, ending in a newline; `read` gives the same record back.
 
     The record is written as it is: `replay` tells whether it can be played.
+
+    Raises
+    ------
+    RecordError, PositionError
+        If something in it is of a wrong type.
+    TypeError
+        If it is no record.
     """
+    check_types(record)
     rules = record.rules
     lines = [
         HEADER,
@@ -80,7 +88,7 @@ def _start_lines(start: Position | Draft, rules: Rules) -> list[str]:
         lines += [_line(f"picks {seat}", cards) for seat, cards in enumerate(start.picks)]
     else:
         lines += [_line(f"row {number}", row) for number, row in enumerate(start.rows, 1)]
-        hands, piles = enumerate(start.hands), enumerate(start.piles or [])
+        hands, piles = enumerate(start.hands), enumerate(piles_of(start))
         lines += [_line(f"hand {seat}", map(_card, hand)) for seat, hand in hands]
         lines += [_line(f"pile {seat}", map(_card, pile)) for seat, pile in piles]
     if start.scores is not None:

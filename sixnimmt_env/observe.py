@@ -1,13 +1,16 @@
 """What one seat may lawfully know: the Observation record.
 
 A record is seen from the deciding seat: index 0 of every per-seat axis is that seat itself, then
-the others clockwise. It holds a perfect memory of public facts and no hidden card, and shares no
-memory with the State it was made from.
+the others clockwise. It holds no hidden card, and remembers the round so far: what everybody has
+played, which rows were chosen and how the rows began, from which all else that was public follows,
+except in which order the cards of a draft were picked. Of earlier rounds it knows the scores.
+
+No array of it shares memory with the State or with anything that its seat may not know: what can be
+reached from it is what it shows, as its holder need not be trusted.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -15,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sixnimmt_env.cards import ZERO
+from sixnimmt_env.checks import game_numbers, number_below, numbers_below
 from sixnimmt_env.phases import action_mask
 from sixnimmt_env.rules import Rules
 from sixnimmt_env.state import (
@@ -26,11 +30,13 @@ from sixnimmt_env.state import (
     TAKE,
     U8,
     State,
+    check_fits,
     lane_copy,
     lane_zeros,
 )
 
-_NO_CARD: Final = np.zeros((), np.uint8)
+# One 0 that all records share, so in memory that nobody can make writable.
+_NO_CARD: Final = np.frombuffer(bytes(1), np.uint8).reshape(())
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,46 +139,57 @@ def observe(rules: Rules, state: State, seat: Any, games: Any = None) -> Observa
         B games.
     seat : int or (n,) integers
         The deciding seat.
-    games : (n,) integers, optional
-        Games to look at, all by default; the same game may come more than once.
+    games : (n,) integers or (B,) bool, optional
+        Games to look at, or which they are; all by default. The same game may come more than
+        once.
 
     Returns
     -------
     Observation
         n decisions; B of them if `games` is left out.
+
+    Raises
+    ------
+    ValueError
+        If there is no such seat or game, or the State is of another game.
     """
+    check_fits(state, rules)
     if games is not None:
-        state = state.take(np.asarray(games, np.intp))
-    one = np.ndim(seat) == 0
-    view = _from_seat(state, int(seat)) if one else _from_seats(state, np.asarray(seat, np.intp))
-    seats = np.broadcast_to(np.asarray(seat, np.uint8), (state.num_games,))
-    hands = view("hand")
-    location = state.location
-    zeros = view("zeros_played") if rules.zeros else _nothing(rules.num_players, state)
-    committed = view("committed")[0] if state.two_cards else _nothing(1, state)[0]
+        state = state.take(game_numbers(games, state.num_games))
+    look: _Seat | _Seats
+    if np.ndim(seat) == 0:
+        look = _Seat(state, number_below("seat", seat, state.num_players))
+    else:
+        look = _Seats(state, numbers_below("seat", seat, state.num_players))
+    seats = look.seats
+    hand, location = look.own(state.hand), state.location
+    zeros = look.all(state.zeros_played) if rules.zeros else _nothing(rules.num_players, state)
+    committed = look.own(state.committed) if state.two_cards else _nothing(1, state)[0]
+    held = (state.hand != 0).view(np.uint8).sum(axis=1, dtype=np.uint8)
+    closed = np.broadcast_to(_NO_CARD, state.hand.shape)
     return Observation(
         rules=rules,
         phase=state.phase.copy(),
         turn=state.turn.copy(),
         round=state.round.copy(),
-        hand=_first(hands[0]),
+        hand=_first(hand),
         committed=committed,
         rows=_first(lane_copy(state.rows)),
         row_end=_first(lane_copy(state.row_end)),
         row_len=_first(lane_copy(state.row_len)),
         row_heads=_first(lane_copy(state.row_heads)),
         unseen=_first(_unseen(rules, location, seats)),
-        unseen_zeros=_unseen_zeros(rules, hands[0], committed, zeros),
+        unseen_zeros=_unseen_zeros(rules, hand, committed, zeros),
         zeros_played=_first(zeros),
-        played=_first(view("played")),
+        played=_first(look.all(state.played)),
         row_taken=_first(lane_copy(state.row_taken)),
         starters=_first(lane_copy(state.starters)),
         waiting=_first(_waiting(state, seats)),
-        pile_heads=_first(view("pile_heads")),
-        cards_left=_first((hands != 0).view(np.uint8).sum(axis=1, dtype=np.uint8)),
-        score=_first(view("score")),
+        pile_heads=_first(look.all(state.pile_heads)),
+        cards_left=_first(look.all(held)),
+        score=_first(look.all(state.score)),
         pool=_first(_pool(rules, location)),
-        hands=_first(hands if rules.open_hands else np.broadcast_to(_NO_CARD, hands.shape)),
+        hands=_first(look.all(state.hand) if rules.open_hands else closed),
         action_mask=action_mask(rules, state, seats),
     )
 
@@ -216,26 +233,51 @@ def _first(array: NDArray[Any]) -> NDArray[Any]:
     return array.T if array.ndim < 3 else array.transpose(2, 0, 1)
 
 
-def _from_seat(state: State, seat: int) -> Callable[[str], NDArray[Any]]:
-    def view(name: str) -> NDArray[Any]:
-        array = getattr(state, name)
+class _Seat:
+    """What one seat sees in all games: arrays (P, ..., B) in memory of their own."""
+
+    def __init__(self, state: State, seat: int) -> None:
+        self._seat = seat
+        self.seats: U8 = np.broadcast_to(np.uint8(seat), (state.num_games,))
+
+    def own(self, array: NDArray[Any]) -> NDArray[Any]:
+        """Copy what belongs to the seat alone, without the others'."""
+        return lane_copy(array[self._seat])
+
+    def all(self, array: NDArray[Any]) -> NDArray[Any]:
+        """Copy what belongs to all, from this seat on."""
         turned = lane_zeros(array.shape, array.dtype)
-        turned[: len(array) - seat] = array[seat:]
-        turned[len(array) - seat :] = array[:seat]
+        turned[: len(array) - self._seat] = array[self._seat :]
+        turned[len(array) - self._seat :] = array[: self._seat]
         return turned
 
-    return view
 
+class _Seats:
+    """What seat i sees in game i, as `_Seat` does for one."""
 
-def _from_seats(state: State, seats: NDArray[np.intp]) -> Callable[[str], NDArray[Any]]:
-    order = (seats + np.arange(state.num_players)[:, None]) % state.num_players
+    def __init__(self, state: State, seats: NDArray[np.intp]) -> None:
+        if seats.size != state.num_games:
+            raise ValueError(
+                f"seat has {seats.size} numbers for {state.num_games} games: one for each is "
+                "needed, or a single one for all"
+            )
+        self._seats = seats
+        self._order = (seats + np.arange(state.num_players)[:, None]) % state.num_players
+        self.seats: U8 = seats.astype(np.uint8)
 
-    def view(name: str) -> NDArray[Any]:
-        array = getattr(state, name)
+    def own(self, array: NDArray[Any]) -> NDArray[Any]:
+        """Copy what belongs to the seats alone, without the others'."""
+        mine: NDArray[Any] = self._from(array, self._seats[None])[0]
+        return mine
+
+    def all(self, array: NDArray[Any]) -> NDArray[Any]:
+        """Copy what belongs to all, from these seats on."""
+        return self._from(array, self._order)
+
+    def _from(self, array: NDArray[Any], order: NDArray[np.intp]) -> NDArray[Any]:
         index = order.reshape(order.shape[0], *[1] * (array.ndim - 2), order.shape[1])
-        return np.take_along_axis(array, index, axis=0)
-
-    return view
+        gathered: NDArray[Any] = np.take_along_axis(array, index, axis=0)
+        return gathered
 
 
 def _waiting(state: State, seats: U8) -> U8:

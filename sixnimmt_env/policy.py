@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import importlib
+import os
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
+from importlib.util import find_spec
 from typing import Any, Final, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sixnimmt_env.cards import PASS, ROW_CAPACITY, TAKE_ROW, ZERO
+from sixnimmt_env.checks import HIGHEST_SEED, did_you_mean, whole
 from sixnimmt_env.engine import Engine
 from sixnimmt_env.observe import Observation, observe
 from sixnimmt_env.rules import Rules
@@ -212,6 +217,17 @@ POLICIES: Final[dict[str, Callable[[], Policy]]] = {
 }
 
 
+# Players of the repository, by the names that `agents.players.load_player` knows them by.
+CHECKOUT: Final = (
+    "coldest_row",
+    "cautious",
+    "considerate_row",
+    "monte_carlo",
+    "belief",
+    "guided",
+)
+
+
 def make_policy(policy: str | Policy) -> Policy:
     """Make a policy of a name, of a file, of "module:Class", or take an object as it is.
 
@@ -225,31 +241,82 @@ def make_policy(policy: str | Policy) -> Policy:
     ------
     ValueError
         If there is no such policy, or it has no `act`.
+    FileNotFoundError
+        If there is no such file.
     """
-    made: Any = policy
-    if isinstance(policy, str):
-        if policy in POLICIES:
-            return POLICIES[policy]()
-        file = policy.removesuffix(":sampled")
-        if file == "trained":
-            return TrainedPolicy(greedy=False)
-        if file.endswith(".npz"):
-            return load_policy(file, greedy=file == policy)
-        module, _, name = policy.partition(":")
-        if module == "trained":
-            raise ValueError(f"policy {policy!r} is not known: 'trained' or 'trained:sampled'")
-        if not name:
-            raise ValueError(
-                f"policy {policy!r} is not known: choose one of {sorted(POLICIES)}, "
-                "'FILE.npz', 'module:Class', or give an object with act(observation, rng)"
-            )
-        try:
-            made = getattr(importlib.import_module(module), name)()
-        except Exception as error:
-            raise ValueError(
-                f"policy {policy!r} cannot be made: {error}. It is called without arguments; make "
-                "the object yourself if it needs any"
-            ) from error
+    return make_policies([policy])[0]
+
+
+def make_policies(policies: Sequence[str | Policy]) -> list[Policy]:
+    """Make a policy of each, the same one where a name or an object comes again.
+
+    All are looked at before the first one is made: a wrong name costs no time.
+
+    Parameters
+    ----------
+    policies : sequence of str or Policy
+        As for `make_policy`.
+
+    Raises
+    ------
+    ValueError, FileNotFoundError
+        As `make_policy` does.
+    """
+    # By identity: policies may be equal and yet differ, and need not be hashable.
+    keys = [policy if isinstance(policy, str) else id(policy) for policy in policies]
+    recipes = {key: _recipe(policy) for key, policy in zip(keys, policies, strict=True)}
+    made = {key: recipe() for key, recipe in recipes.items()}
+    return [made[key] for key in keys]
+
+
+def _recipe(policy: Any) -> Callable[[], Policy]:
+    """Give what makes a policy; raise what can be said without loading anything."""
+    if not isinstance(policy, str):
+        given = _player(policy, policy)
+        return lambda: given
+    if policy in POLICIES:
+        return POLICIES[policy]
+    file = policy.removesuffix(":sampled")
+    if file == "trained":
+        return partial(TrainedPolicy, greedy=False)
+    if file.endswith(".npz"):
+        if not os.path.isfile(file):
+            raise FileNotFoundError(f"there is no policy file {file}")
+        return partial(load_policy, file, greedy=file == policy)
+    module, _, name = policy.partition(":")
+    if module == "trained":
+        raise ValueError(f"policy {policy!r} is not known: 'trained' or 'trained:sampled'")
+    if module in CHECKOUT:
+        raise ValueError(
+            f"policy {policy!r} is a player of the repository, which is not in the package: run "
+            f"from a checkout and give the object, agents.players.load_player({policy!r})"
+        )
+    if not name:
+        raise ValueError(
+            f"policy {policy!r} is not known: {did_you_mean(policy, POLICIES)} one of "
+            f"{sorted(POLICIES)}, 'FILE.npz', 'module:Class', or give an object with "
+            "act(observation, rng)"
+        )
+    if module in POLICIES:
+        raise ValueError(f"policy {policy!r} is not known: {module!r} takes nothing after it")
+    package = module.partition(".")[0]
+    if package not in sys.modules and not (package and find_spec(package)):
+        raise ValueError(f"policy {policy!r} cannot be made: there is no module {module!r}")
+    return partial(_of_module, policy, module, name)
+
+
+def _of_module(policy: str, module: str, name: str) -> Policy:
+    try:
+        made = getattr(importlib.import_module(module), name)()
+    except Exception as error:
+        raise ValueError(
+            f"policy {policy!r} cannot be made: {error}. It is called without arguments; make "
+            "the object yourself if it needs any"
+        ) from error
+    return _player(policy, made)
+
+
+def _player(policy: object, made: Any) -> Policy:
     if isinstance(made, type):
         raise ValueError(f"policy {made.__name__} is a class: give an object, {made.__name__}()")
     if not callable(getattr(made, "act", None)):
@@ -293,9 +360,13 @@ def play(
 
     Raises
     ------
-    ValueError
-        If the number of policies is not the number of players.
+    ValueError, FileNotFoundError
+        If the number of policies is not the number of players, or for one, for games or for a
+        seed that cannot be; before anything is loaded.
+    TypeError
+        If `rules` are none.
     """
+    engine = Engine(rules)
     if isinstance(policies, str) or not isinstance(policies, Sequence):
         raise ValueError(
             f"policies={policies!r}: a list is needed, one name or policy for each of the "
@@ -305,9 +376,9 @@ def play(
         raise ValueError(
             f"{len(policies)} policies for {rules.num_players} players: one for each seat is needed"
         )
-    made: dict[str | int, Policy] = {}
-    seats = [made.setdefault(p if isinstance(p, str) else id(p), make_policy(p)) for p in policies]
-    engine = Engine(rules)
+    seed = whole("seed", seed, 0, HIGHEST_SEED, "seeds are 0 to 2**64 - 1")
+    games = whole("games", games, 1, sys.maxsize, "at least 1 game is needed")
+    seats = make_policies(policies)
     state = engine.reset(seed, games)
     rng = np.random.default_rng(seed)
     while True:
@@ -330,7 +401,8 @@ def choose_actions(
     """Actions (P, B) of the seats that decide; 0 for others and for seats without a policy."""
     actions = np.zeros((rules.num_players, state.num_games), np.intp)
     acting = state.acting()
-    for policy in dict.fromkeys(p for p in seats if p is not None):
+    # By identity, as in `make_policies`.
+    for policy in {id(p): p for p in seats if p is not None}.values():
         mine = np.array([p is policy for p in seats])
         let_act(policy, rules, state, acting & mine[:, None], actions, rng)
     return actions

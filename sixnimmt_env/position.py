@@ -13,13 +13,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from numbers import Integral
 
 import numpy as np
 
 from sixnimmt_env.cards import BULL_HEADS, NUM_ROWS, ROW_CAPACITY, ZERO
-from sixnimmt_env.rules import MAX_TARGET, Rules
-from sixnimmt_env.state import HAND, PHASE_NAMES, PILE, PLAY, TABLE, State
+from sixnimmt_env.checks import is_whole, number_below
+from sixnimmt_env.rules import MAX_TARGET, Rules, check_rules
+from sixnimmt_env.state import HAND, PHASE_NAMES, PILE, PLAY, TABLE, State, check_fits
 
 
 class PositionError(ValueError):
@@ -70,6 +70,7 @@ class Position:
 
     def check(self, rules: Rules) -> None:
         """Raise a `PositionError` if this is no position of a game by `rules`."""
+        check_rules(rules)
         _check_rows(self.rows)
         _check_first_seat(self.first_seat, rules)
         _check_hands(self.hands, rules)
@@ -115,8 +116,13 @@ def stack(positions: Sequence[Position], rules: Rules) -> State:
     ------
     PositionError
         If one of them is no position of a game by `rules`.
+    TypeError
+        If one of them is no Position at all.
     """
+    check_rules(rules)
     for position in positions:
+        if not isinstance(position, Position):
+            raise TypeError(f"found {position!r}: every game is given as a Position")
         position.check(rules)
     state = State.empty(rules, len(positions))
     state.phase[...] = PLAY
@@ -134,8 +140,11 @@ def position_of(state: State, rules: Rules, game: int = 0) -> Position:
     Raises
     ------
     ValueError
-        If the game is not in phase `PLAY`, but over, drafting or in the middle of a turn.
+        If the game is not in phase `PLAY`, but over, drafting or in the middle of a turn, or
+        there is no such game.
     """
+    check_fits(state, rules)
+    game = number_below("game", game, state.num_games)
     phase = int(state.phase[game])
     if phase != PLAY:
         raise ValueError(
@@ -153,27 +162,36 @@ def position_of(state: State, rules: Rules, game: int = 0) -> Position:
 
 
 def pile_of(state: State, seat: int, game: int = 0) -> list[int]:
-    """Cards that a seat has taken in this round, ascending, then the 0 cards it has played."""
+    """Cards that a seat has taken in this round, ascending, then the 0 cards it has played.
+
+    Raises
+    ------
+    ValueError
+        If there is no such seat or game.
+    """
+    seat = number_below("seat", seat, state.num_players)
+    game = number_below("game", game, state.num_games)
     taken = [int(card) for card in np.flatnonzero(state.location[:, game] == PILE + seat)]
     zeros = int(state.zeros_played[seat, game]) if len(state.zeros_played) else 0
     return taken + [ZERO] * zeros
 
 
 def _check_count(name: str, lists: Sequence[object], rules: Rules) -> None:
-    if not _is_list(lists) or len(lists) != rules.num_players:
-        found = f"{len(lists)} given" if _is_list(lists) else f"found {lists!r}"
+    if not is_list(lists) or len(lists) != rules.num_players:
+        found = f"{len(lists)} given" if is_list(lists) else f"found {lists!r}"
         raise PositionError(name, f"{found}, but there are {rules.num_players} players, one each")
 
 
-def _is_list(value: object) -> bool:
-    return isinstance(value, (list, tuple, np.ndarray))
+def is_list(value: object) -> bool:
+    """Whether this is a list, a tuple or an array that is more than one number."""
+    return isinstance(value, (list, tuple)) or (isinstance(value, np.ndarray) and value.ndim > 0)
 
 
 def _check_rows(rows: Sequence[Sequence[int]]) -> None:
-    if not _is_list(rows) or len(rows) != NUM_ROWS:
+    if not is_list(rows) or len(rows) != NUM_ROWS:
         raise PositionError("rows", f"found {rows!r}, but there are exactly {NUM_ROWS} rows")
     for number, row in enumerate(rows, 1):
-        if not _is_list(row) or not 1 <= len(row) <= ROW_CAPACITY:
+        if not is_list(row) or not 1 <= len(row) <= ROW_CAPACITY:
             raise PositionError(
                 f"row {number}", f"found {row!r}, but a row is a list of 1 to {ROW_CAPACITY} cards"
             )
@@ -181,7 +199,7 @@ def _check_rows(rows: Sequence[Sequence[int]]) -> None:
 
 def _check_first_seat(first_seat: int, rules: Rules) -> None:
     highest = rules.num_players - 1 if rules.one_by_one else 0
-    if not _is_whole(first_seat) or not 0 <= first_seat <= highest:
+    if not is_whole(first_seat) or not 0 <= first_seat <= highest:
         seats = f"seats are 0 to {highest}" if rules.one_by_one else f"{rules.name} knows only 0"
         raise PositionError("first_seat", f"found {first_seat!r}, but {seats}")
 
@@ -191,7 +209,7 @@ def _check_hands(hands: Sequence[Sequence[int]], rules: Rules) -> None:
     even = rules.cards_per_turn == 1 and not rules.one_by_one
     fewest = 1 if even else 0
     for seat, hand in enumerate(hands):
-        if not _is_list(hand) or not fewest <= len(hand) <= rules.hand_size:
+        if not is_list(hand) or not fewest <= len(hand) <= rules.hand_size:
             raise PositionError(
                 f"hand {seat}",
                 f"found {hand!r}, but a hand is a list of {fewest} to {rules.hand_size} cards",
@@ -228,7 +246,7 @@ def check_scores(scores: Sequence[int], rules: Rules) -> None:
     """Raise a `PositionError` if these cannot be the scores of earlier rounds."""
     _check_count("scores", scores, rules)
     for seat, score in enumerate(scores):
-        if not _is_whole(score) or not 0 <= score <= MAX_TARGET:
+        if not is_whole(score) or not 0 <= score <= MAX_TARGET:
             raise PositionError(
                 "scores", f"seat {seat} has {score!r}, but a score is a number 0 to {MAX_TARGET}"
             )
@@ -239,8 +257,9 @@ def check_scores(scores: Sequence[int], rules: Rules) -> None:
             )
 
 
-def _is_whole(value: object) -> bool:
-    return isinstance(value, Integral) and not isinstance(value, bool)
+def piles_of(position: Position) -> Sequence[Sequence[int]]:
+    """Piles of a position, () where they are left out."""
+    return () if position.piles is None else position.piles
 
 
 def _places(position: Position) -> Iterator[tuple[str, Sequence[int]]]:
@@ -248,7 +267,7 @@ def _places(position: Position) -> Iterator[tuple[str, Sequence[int]]]:
         yield f"row {number}", row
     for seat, hand in enumerate(position.hands):
         yield f"hand {seat}", hand
-    for seat, pile in enumerate(position.piles or []):
+    for seat, pile in enumerate(piles_of(position)):
         yield f"pile {seat}", pile
 
 
@@ -256,18 +275,18 @@ def _check_cards(position: Position, rules: Rules) -> None:
     seen: dict[int, str] = {}
     zeros = 0
     for where, cards in _places(position):
-        if not _is_list(cards):
+        if not is_list(cards):
             raise PositionError(where, f"found {cards!r}, but it is a list of cards")
         in_row = where.startswith("row")
         for card in cards:
-            if rules.zeros and not in_row and _is_whole(card) and card == ZERO:
+            if rules.zeros and not in_row and is_whole(card) and card == ZERO:
                 zeros += 1
                 if zeros > rules.zeros:
                     raise PositionError(
                         where, f"one 0 card too many: there are {rules.zeros} in all"
                     )
                 continue
-            if not _is_whole(card) or not 1 <= card <= rules.num_cards:
+            if not is_whole(card) or not 1 <= card <= rules.num_cards:
                 raise PositionError(where, _no_card(card, in_row, rules))
             if card in seen:
                 raise PositionError(
@@ -276,6 +295,21 @@ def _check_cards(position: Position, rules: Rules) -> None:
             seen[card] = where
         if in_row and rules.low_card == "take" and list(cards) != sorted(cards):
             raise PositionError(where, f"found {list(cards)}, but the cards of a row ascend")
+
+
+def check_lists(position: Position) -> None:
+    """Raise a `PositionError` if a part is no list of whole numbers, by whatever rules."""
+    for name in ("rows", "hands"):
+        if not is_list(getattr(position, name)):
+            raise PositionError(name, f"found {getattr(position, name)!r}, expected lists of cards")
+    if position.piles is not None and not is_list(position.piles):
+        raise PositionError("piles", f"found {position.piles!r}, expected lists of cards or None")
+    parts = [*_places(position), ("first_seat", (position.first_seat,))]
+    if position.scores is not None:
+        parts.append(("scores", position.scores))
+    for where, numbers in parts:
+        if not is_list(numbers) or not all(map(is_whole, numbers)):
+            raise PositionError(where, f"found {numbers!r}, expected whole numbers")
 
 
 def _no_card(card: object, in_row: bool, rules: Rules) -> str:
@@ -302,7 +336,7 @@ def _fill(state: State, game: int, position: Position, rules: Rules) -> None:
     for seat, hand in enumerate(position.hands):
         state.hand[seat, : len(hand), game] = sorted(hand)
         where[_numbers(hand)] = HAND + seat
-    piles = position.piles or []
+    piles = piles_of(position)
     for seat, pile in enumerate(piles):
         taken = _numbers(pile)
         state.pile_heads[seat, game] = BULL_HEADS[taken].sum()
@@ -314,7 +348,7 @@ def _fill(state: State, game: int, position: Position, rules: Rules) -> None:
     sizes = [len(hand) for hand in position.hands]
     state.turn[game] = rules.hand_size - max(sizes)
     if rules.one_by_one:
-        first = position.first_seat
+        first = int(position.first_seat)
         state.first_seat[game] = first
         state.actor[game] = (first + _have_played(sizes, first)) % rules.num_players
     new = min(sizes) == rules.hand_size and (state.row_len[:, game] == 1).all()

@@ -9,12 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
-from sixnimmt_env.position import Position
-from sixnimmt_env.rules import Rules
-from sixnimmt_env.state import DRAFT, State
+from sixnimmt_env.checks import is_whole, number_below
+from sixnimmt_env.position import Position, check_lists, is_list
+from sixnimmt_env.rules import MAX_TARGET, Rules, check_rules
+from sixnimmt_env.state import DRAFT, State, check_fits
 from sixnimmt_env.variants import make_rules
 
 
@@ -107,6 +109,10 @@ class Record:
     ------
     ValueError
         If `rules` are not those of one round of a registered variant.
+    RecordError, PositionError
+        If anything is of a wrong type.
+    TypeError
+        If `rules` are none.
     """
 
     rules: Rules
@@ -115,11 +121,64 @@ class Record:
     heads: list[int]
 
     def __post_init__(self) -> None:
+        check_rules(self.rules)
+        check_types(self)
         if self.rules != _round_rules(self.rules):
             raise ValueError(
                 f"a record holds one round, but these rules are of a {self.rules.episode}: use "
                 f"make_rules({self.rules.name!r}, {self.rules.num_players}, row_choice=...)"
             )
+
+
+def check_types(record: Record) -> None:
+    """Refuse what is no record at all, so that nothing in it is rounded or misread.
+
+    Whether it can be played is for `replay` to say, and for `Position.check` of its start.
+
+    Raises
+    ------
+    RecordError, PositionError
+        Saying where something is of a wrong type.
+    TypeError
+        If it is no `Record`.
+    """
+    if not isinstance(record, Record):
+        raise TypeError(
+            f"found {type(record).__name__}, expected a Record: sixnimmt_env.notation.read makes "
+            "one of its text"
+        )
+    if isinstance(record.start, Draft):
+        _check_draft(record.start)
+    elif isinstance(record.start, Position):
+        check_lists(record.start)
+    else:
+        raise RecordError("start", f"found {record.start!r}, expected a Position or a Draft")
+    if not isinstance(record.turns, (list, tuple)):
+        raise RecordError("turns", f"found {record.turns!r}, expected a list of Turns")
+    for number, turn in enumerate(record.turns, 1):
+        where = f"turn {number}"
+        if not isinstance(turn, Turn):
+            raise RecordError(where, f"found {turn!r}, expected a Turn")
+        _check_numbers(where, turn.cards)
+        _check_numbers(where, turn.second)
+        _check_numbers(where, (turn.row,))
+    _check_numbers("heads", record.heads)
+
+
+def _check_draft(draft: Draft) -> None:
+    _check_numbers("first_seat", (draft.first_seat,))
+    if not is_list(draft.picks):
+        raise RecordError("picks", f"found {draft.picks!r}, expected a list for each seat")
+    for seat, picks in enumerate(draft.picks):
+        _check_numbers(f"picks {seat}", picks)
+
+
+def _check_numbers(where: str, numbers: Any) -> None:
+    if not is_list(numbers):
+        raise RecordError(where, f"found {numbers!r}, expected a list of whole numbers")
+    for number in numbers:
+        if not is_whole(number) or not 0 <= number <= MAX_TARGET:
+            raise RecordError(where, f"found {number!r}, expected a number 0 to {MAX_TARGET}")
 
 
 def record_of(state: State, rules: Rules, game: int = 0) -> Record:
@@ -139,8 +198,12 @@ def record_of(state: State, rules: Rules, game: int = 0) -> Record:
     Raises
     ------
     ValueError
-        If the game was set by hand in mid-round or the rules are of no registered variant.
+        If the game was set by hand in mid-round, the rules are of no registered variant or not
+        those of the State, or there is no such game.
     """
+    check_rules(rules)
+    check_fits(state, rules)
+    game = number_below("game", game, state.num_games)
     if state.phase[game] != DRAFT and not state.starters[:, game].all():
         raise ValueError(
             f"game {game} was set by hand in the middle of a round, so its beginning is unknown: "

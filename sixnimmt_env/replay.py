@@ -9,7 +9,7 @@ import numpy as np
 from sixnimmt_env.cards import NUM_ROWS, TAKE_ROW, ZERO, action_name
 from sixnimmt_env.engine import Engine
 from sixnimmt_env.position import check_scores
-from sixnimmt_env.record import Draft, Record, RecordError, Turn
+from sixnimmt_env.record import Draft, Record, RecordError, Turn, check_types
 from sixnimmt_env.state import OVER, PLAY, SECOND, TAKE, State
 
 
@@ -29,7 +29,10 @@ def states(record: Record) -> Iterator[State]:
         At the first thing that the rules do not allow, with `where` it is.
     PositionError
         If the start is no position.
+    TypeError
+        If it is no record.
     """
+    check_types(record)
     engine = Engine(record.rules)
     if isinstance(record.start, Draft):
         state = _start_draft(engine, record.start)
@@ -59,6 +62,8 @@ def replay(record: Record) -> State:
         If the rules do not allow something in it, or the heads are not those it gives.
     PositionError
         If the start is no position.
+    TypeError
+        If it is no record.
     """
     for state in states(record):
         last = state

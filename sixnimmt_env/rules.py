@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from numbers import Integral
-from typing import Final, Literal
+from typing import Any, Final, Literal
+
+import numpy as np
 
 from sixnimmt_env.cards import NUM_CARDS, NUM_ROWS, ZERO
+from sixnimmt_env.checks import one_of, whole
 
 RowChoice = Literal["player", "fewest_heads"]
 Episode = Literal["round", "match"]
@@ -17,6 +19,8 @@ EPISODES: Final = ("round", "match")
 LOW_CARDS: Final = ("take", "append")
 DEFAULT_TARGET: Final = 66
 MAX_PLAYERS: Final = 10
+# A seat has four bits in the queue of cards to be placed.
+MAX_SEATS: Final = 16
 MAX_HAND: Final = 15
 MAX_ZEROS: Final = 20
 MAX_ROUNDS: Final = 10_000
@@ -27,14 +31,14 @@ class RulesError(ValueError):
     """Rules that no game can be played by; the message says which value and why."""
 
 
-def _whole(name: str, value: object, low: int, high: int, why: str) -> None:
-    if isinstance(value, bool) or not isinstance(value, Integral) or not low <= int(value) <= high:
-        raise RulesError(f"{name}={value!r} is not possible: {why}")
+_SWITCHES: Final = ("draft", "one_by_one", "collect")
 
 
 @dataclass(frozen=True, slots=True)
 class Rules:
     """What is played, and until when. Checks itself when made.
+
+    Numbers become Python's integers, and switches bool, whatever kind of them is given.
 
     Parameters
     ----------
@@ -72,7 +76,7 @@ class Rules:
     collect : bool
         Bull heads count for a player, most win, instead of against.
     max_players : int
-        Most players the game is meant for.
+        Most players the game is meant for, 2 ... 16.
     name : str
         What people call the game; no code depends on it.
 
@@ -100,21 +104,20 @@ class Rules:
     name: str = "base"
 
     def __post_init__(self) -> None:
-        _whole(
-            "num_players",
-            self.num_players,
-            2,
-            self.max_players,
-            f"{self.name} is played by 2 to {self.max_players}",
+        if not isinstance(self.name, str) or not self.name:
+            raise RulesError(f"name={self.name!r} is not possible: a name is a text")
+        self._whole(
+            "max_players", 2, MAX_SEATS, f"the arrays of a game hold 2 to {MAX_SEATS} players"
+        )
+        self._whole(
+            "num_players", 2, self.max_players, f"{self.name} is played by 2 to {self.max_players}"
         )
         self._check_words()
         self._check_end()
         self._check_zeros()
-        _whole("hand_size", self.hand_size, 1, MAX_HAND, f"a hand has 1 to {MAX_HAND} cards")
         needed = self.num_players * self.hand_size + NUM_ROWS - self.zeros
-        _whole(
+        self._whole(
             "num_cards",
-            self.num_cards,
             max(needed, NUM_ROWS),
             NUM_CARDS,
             f"{self.num_players} hands of {self.hand_size} and {NUM_ROWS} row starters need "
@@ -126,14 +129,24 @@ class Rules:
                 f"{NUM_ROWS} row starters, so it needs {needed} cards"
             )
 
+    def _set(self, name: str, value: object) -> None:
+        object.__setattr__(self, name, value)
+
+    def _whole(self, name: str, low: int, high: int, why: str) -> None:
+        self._set(name, whole(name, getattr(self, name), low, high, why, RulesError))
+
     def _check_words(self) -> None:
-        for name, value, known in (
-            ("row_choice", self.row_choice, ROW_CHOICES),
-            ("episode", self.episode, EPISODES),
-            ("low_card", self.low_card, LOW_CARDS),
+        for name, known in (
+            ("row_choice", ROW_CHOICES),
+            ("episode", EPISODES),
+            ("low_card", LOW_CARDS),
         ):
-            if value not in known:
-                raise RulesError(f"{name}={value!r} is not known: choose one of {list(known)}")
+            one_of(name, getattr(self, name), known, RulesError)
+        for name in _SWITCHES:
+            value = getattr(self, name)
+            if not isinstance(value, (bool, np.bool_)):
+                raise RulesError(f"{name}={value!r} is not possible: it is True or False")
+            self._set(name, bool(value))
         if self.low_card == "append" and self.row_choice != "player":
             raise RulesError(
                 f"row_choice={self.row_choice!r} has no meaning in {self.name}: a low card takes "
@@ -141,16 +154,17 @@ class Rules:
             )
 
     def _check_zeros(self) -> None:
-        _whole("zeros", self.zeros, 0, MAX_ZEROS, f"there are 0 to {MAX_ZEROS} 0 cards")
+        self._whole("zeros", 0, MAX_ZEROS, f"there are 0 to {MAX_ZEROS} 0 cards")
+        self._whole("hand_size", 1, MAX_HAND, f"a hand has 1 to {MAX_HAND} cards")
         most = self.zeros // self.num_players
-        _whole(
+        self._whole(
             "zeros_each",
-            self.zeros_each,
             0,
             min(most, self.hand_size),
-            f"{self.zeros} 0 cards for {self.num_players} hands are at most {most} for each",
+            f"{self.zeros} 0 cards for {self.num_players} hands are at most {most} for each, and "
+            f"{self.hand_size} fill a hand",
         )
-        _whole("cards_per_turn", self.cards_per_turn, 1, 2, "one or two cards are played in a turn")
+        self._whole("cards_per_turn", 1, 2, "one or two cards are played in a turn")
         plain = self.low_card == "take"
         if plain and (self.zeros or self.cards_per_turn > 1 or self.one_by_one):
             raise RulesError(
@@ -181,11 +195,11 @@ class Rules:
                 "a match ends at a target or after a fixed number of rounds"
             )
         if self.rounds is not None:
-            _whole("rounds", self.rounds, 1, MAX_ROUNDS, f"a match has 1 to {MAX_ROUNDS} rounds")
+            self._whole("rounds", 1, MAX_ROUNDS, f"a match has 1 to {MAX_ROUNDS} rounds")
         else:
             if self.target is None:
-                object.__setattr__(self, "target", DEFAULT_TARGET)
-            _whole("target", self.target, 1, MAX_TARGET, f"a match ends at 1 to {MAX_TARGET} heads")
+                self._set("target", DEFAULT_TARGET)
+            self._whole("target", 1, MAX_TARGET, f"a match ends at 1 to {MAX_TARGET} heads")
 
     @property
     def num_dealt(self) -> int:
@@ -206,3 +220,17 @@ class Rules:
     def open_hands(self) -> bool:
         """Whether every hand lies face up for all to see."""
         return self.draft
+
+
+def check_rules(rules: Any) -> None:
+    """Refuse what is no `Rules`, such as the name of a variant.
+
+    Raises
+    ------
+    TypeError
+        Saying how rules are made.
+    """
+    if not isinstance(rules, Rules):
+        raise TypeError(
+            f"rules={rules!r}: Rules are needed, as sixnimmt_env.make_rules('base', 4) makes them"
+        )

@@ -16,6 +16,7 @@ from numpy.lib.stride_tricks import as_strided
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from sixnimmt_env.cards import NUM_CARDS, NUM_ROWS, ROW_CAPACITY
+from sixnimmt_env.checks import game_numbers
 from sixnimmt_env.rules import Rules
 
 U8 = NDArray[np.uint8]
@@ -86,7 +87,8 @@ class State:
 
     K cards may be played in a turn, and Q is the most that are placed at once (`Rules.queue_size`).
 
-    Only `Engine` changes a State. `copy`, `view` and `take` give others to work on.
+    `Engine` plays its games on, in place, and `put` overwrites some by those of another State.
+    `copy` and `take` give a State in memory of its own, `view` one in the same memory.
 
     Attributes
     ----------
@@ -231,9 +233,20 @@ class State:
         """Give some of the games in the same memory: what changes here changes there."""
         return State(*[getattr(self, f)[..., games] for f in FIELDS])
 
-    def take(self, index: Any) -> State:
-        """Copy the games in `index` (integers or a boolean mask), in that order."""
-        games = np.arange(self.num_games)[index].reshape(-1)
+    def take(self, games: Any) -> State:
+        """Copy some of the games, in that order; the same one may come more than once.
+
+        Parameters
+        ----------
+        games : (n,) integers or (B,) bool
+            Their numbers, or which they are.
+
+        Raises
+        ------
+        ValueError
+            If there is no such game.
+        """
+        games = game_numbers(games, self.num_games)
         taken = State(*[_like(getattr(self, f), games.size) for f in FIELDS])
         for f in FIELDS:
             getattr(taken, f)[...] = getattr(self, f)[..., games]
@@ -241,7 +254,7 @@ class State:
 
     def copy(self) -> State:
         """Copy all games."""
-        return self.take(slice(None))
+        return State(*[lane_copy(getattr(self, f)) for f in FIELDS])
 
     def put(self, games: Index, other: State) -> None:
         """Overwrite the games in `games` by those of `other`, in order."""
@@ -279,3 +292,23 @@ FIELDS: Final = tuple(f.name for f in fields(State))
 
 def _like(array: NDArray[Any], num_games: int) -> NDArray[Any]:
     return lane_zeros((*array.shape[:-1], num_games), array.dtype)
+
+
+def check_fits(state: State, rules: Rules) -> None:
+    """Refuse a State whose arrays are not those of a game by these rules.
+
+    Raises
+    ------
+    ValueError
+        Naming the game that is asked for.
+    TypeError
+        If it is no State.
+    """
+    if not isinstance(state, State):
+        raise TypeError(f"state={state!r}: a State is needed, as Engine.reset gives one")
+    seats_and_cards = (rules.num_players, rules.hand_size)
+    if state.hand.shape[:2] != seats_and_cards or state.queue.shape[0] != rules.queue_size:
+        raise ValueError(
+            f"this State is of another game than {rules.name} with {rules.num_players} players: "
+            "use the rules, or the engine, that made it"
+        )

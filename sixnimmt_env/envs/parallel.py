@@ -149,7 +149,8 @@ class SixNimmtParallelEnv(AgentGame, ParallelEnv[str, Observation, Any]):
 
     def _observations(self, state: State) -> Observations:
         vectors, masks = self._observe(state, self._seats)
+        # Copies, since from a row of an array all the others can be reached.
         return {
-            agent: {"observation": vector, "action_mask": mask}
+            agent: {"observation": vector.copy(), "action_mask": mask.copy()}
             for agent, vector, mask in zip(self.possible_agents, vectors, masks, strict=True)
         }

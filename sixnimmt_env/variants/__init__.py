@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
+from sixnimmt_env.checks import did_you_mean, one_of
 from sixnimmt_env.rules import Rules, RulesError
 from sixnimmt_env.variants import (
     base,
@@ -25,6 +26,8 @@ VARIANTS: Final[dict[str, Callable[..., Rules]]] = {
     module.NAME: module.rules
     for module in (base, tactics, pro, plus, plus_equal, original_zeros, simplified)
 }
+
+OPTIONS: Final = ("row_choice", "episode", "target", "rounds")
 
 
 def make_rules(variant: str = DEFAULT, num_players: int = 4, **options: Any) -> Rules:
@@ -43,7 +46,14 @@ def make_rules(variant: str = DEFAULT, num_players: int = 4, **options: Any) -> 
     ------
     RulesError
         For an unknown variant or rules that cannot be.
+    TypeError
+        For an unknown option.
     """
-    if variant not in VARIANTS:
-        raise RulesError(f"variant={variant!r} is not known: choose one of {sorted(VARIANTS)}")
+    one_of("variant", variant, sorted(VARIANTS), RulesError)
+    for name in options:
+        if name not in OPTIONS:
+            raise TypeError(
+                f"make_rules() got an unexpected keyword argument {name!r}: "
+                f"{did_you_mean(name, OPTIONS)} among {list(OPTIONS)}"
+            )
     return VARIANTS[variant](num_players, **options)
