@@ -68,7 +68,7 @@ def test_continue_a_run(
     pytest.importorskip("tensorboard")
     pytest.importorskip("sb3_contrib")
     from examples import continue_a_run
-    from training.lookahead import Learner
+    from training.lookahead_trainer import Learner
 
     folder = str(tmp_path / "run")
     settings = {"steps": 900, "seats": 80, "held_rounds": 8, "table_rounds": 8}

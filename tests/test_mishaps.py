@@ -15,10 +15,12 @@ pytest.importorskip("yaml")
 
 import torch
 
+from agents import runfolder
 from agents.learned import load_policy
-from training import checkpoint, report, run
+from training import checkpoint, run
+from training.checkpoint import CHECKPOINT
 from training.config import write_settings
-from training.run import BEST, CHECKPOINT, POLICY, Run
+from training.run import BEST, POLICY, Run
 
 from .runs import (
     LOOKAHEAD,
@@ -68,6 +70,7 @@ def test_a_damaged_checkpoint_is_refused(
     if damage != "missing":
         path.write_bytes(data)
     write_settings(trainer.config(), tmp_path)
+    (tmp_path / POLICY).write_bytes(b"which was saved after the checkpoint")
     with pytest.raises(checkpoint.CheckpointError, match=CHECKPOINT):
         checkpoint.load(path)
     with pytest.raises(SystemExit, match=r"^error: .*checkpoint"):
@@ -110,8 +113,8 @@ class Full:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, **fails: int) -> None:
         self.fails, self.refused = fails, 0
-        self.write = checkpoint.write_atomically
-        for module in (checkpoint, report):
+        self.write = runfolder.write_atomically
+        for module in (runfolder, checkpoint, run):
             monkeypatch.setattr(module, "write_atomically", self)
 
     def __call__(self, path: Path, write: Any) -> None:
@@ -178,26 +181,11 @@ def test_a_disk_that_is_full_at_the_end_is_an_error(
     assert_same(again["trainer"], whole[1]["trainer"])
 
 
-def test_a_failed_write_leaves_the_oldarguments_for(tmp_path: Path):
-    path = tmp_path / "file"
-    path.write_bytes(b"old")
-
-    def fail(file: Any) -> None:
-        file.write(b"new")
-        raise OSError("disk full")
-
-    with pytest.raises(OSError, match="disk full"):
-        checkpoint.write_atomically(path, fail)
-    assert path.read_bytes() == b"old"
-    checkpoint.write_atomically(path, lambda file: file.write(b"newer"))
-    assert path.read_bytes() == b"newer" and list(tmp_path.iterdir()) == [path]
-
-
 # Numbers that are none
 
 
 @pytest.mark.parametrize(("trainer", "changes"), [(PPO, {}), (LOOKAHEAD, POOL)])
-def test_weights_that_are_not_finite_never_get_into_aarguments_for(
+def test_weights_that_are_not_finite_never_get_into_a_checkpoint(
     trainer: Trainer, changes: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr(run, "CHECKPOINT_SECONDS", -1.0)

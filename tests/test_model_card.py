@@ -14,7 +14,6 @@ pytest.importorskip("tyro")
 from agents.players import load_player
 from sixnimmt_env.policy import make_policy
 from training import evaluate, model_card
-from training.config import write_settings
 
 from .runs import LOOKAHEAD
 
@@ -35,8 +34,6 @@ def test_measures_are_read():
 
 def test_a_card_holds_what_its_command_prints(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     config, run = LOOKAHEAD.config(), tmp_path / "run"
-    run.mkdir()
-    write_settings(config, run)
     LOOKAHEAD.train(config, run)
     file = run / "policy.npz"
     model_card.main([str(file), "--run", str(run), "--measure", "4/fewest_heads/random,highest/80"])

@@ -18,8 +18,7 @@ import yaml
 
 from training.cli import parse
 from training.config import CONFIG, PRESETS, presets, read_settings, write_settings
-from training.lookahead import PAST
-from training.run import load_players
+from training.players import PAST, load_players
 
 from .runs import LOOKAHEAD, PPO, TRAINERS, Trainer, both
 
@@ -323,5 +322,5 @@ def test_settings_of_another_trainer_are_named(trainer: Trainer, tmp_path: Path)
 
 
 def test_a_preset_may_be_named_with_its_trainer(tmp_path: Path):
-    config, _, _ = parse("ppo", PPO.kind, ["--preset", "ppo/quick", "--run", str(tmp_path / "a")])
-    assert config.preset == "quick"
+    job = parse("ppo", PPO.kind, ["--preset", "ppo/quick", "--run", str(tmp_path / "a")])
+    assert job.config.preset == "quick"

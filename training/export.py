@@ -12,10 +12,10 @@ from sb3_contrib import MaskablePPO
 
 from agents.learned import SB3Policy
 from agents.network import CardNetwork, CardPolicy, network_policy
+from agents.runfolder import write_atomically
 from sixnimmt_env import __version__, load_policy
 from sixnimmt_env.trained.network import NetworkPolicy, policy_bytes
 from sixnimmt_env.trained.scope import scope_of
-from training.checkpoint import write_atomically
 
 
 def exported(model: MaskablePPO, about: dict[str, Any]) -> NetworkPolicy:

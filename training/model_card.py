@@ -16,14 +16,14 @@ from typing import Any
 
 import yaml
 
+from agents.runfolder import write_text
 from sixnimmt_env.rules import ROW_CHOICES
 from sixnimmt_env.trained.network import NetworkPolicy, load_policy
 from sixnimmt_env.variants import make_rules
 from training import checkpoint
-from training.checkpoint import write_atomically
+from training.checkpoint import CHECKPOINT
 from training.config import CONFIG
 from training.evaluate import compare, table
-from training.run import CHECKPOINT
 
 SEED = 7  # of the measured games; no run and no choice of weights has met them
 
@@ -137,7 +137,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         measures = [Measure.parse(text) for text in options.measure]
         text = card(options.policy, options.run, measures)
         target = options.policy.with_suffix(".md")
-        write_atomically(target, lambda file: file.write(text.encode()))
+        write_text(target, text)
     except (OSError, ValueError) as error:
         sys.exit(f"error: {error}")
     print(text)
