@@ -1,4 +1,6 @@
-"""Train, and get killed or stopped at every kind of moment: `python -m tests.kills TRAINER FOLDER STEP`
+"""Train, and get killed or stopped at many moments.
+
+    python -m tests.kills TRAINER FOLDER STEP
 
 Run by tests/test_kills.py: one process that imports torch once, and forks for each run.
 """
@@ -121,10 +123,8 @@ def main(name: str, base: Path, step: int) -> None:
     for number, (meet, at) in enumerate(cases):
         folder = base / str(number)
         status = forked(lambda f=folder, a=at, m=meet: train(trainer, f, a, m), answer)
-        assert status in ((-signal.SIGKILL,) if meet is kill else (3, -signal.SIGTERM)), (
-            at,
-            status,
-        )
+        ends = [-signal.SIGKILL] if meet is kill else [3, -signal.SIGTERM]  # in `finish`
+        assert status in ends, (at, status)
         assert forked(lambda f=folder: whole(f), answer) == 0, (meet, at)
         got = pickle.loads(answer.read_bytes())[1]
         odd = [key for key in wanted if got.get(key) != wanted[key]]

@@ -41,8 +41,8 @@ def test_a_card_holds_what_its_command_prints(tmp_path: Path, capsys: pytest.Cap
     assert file.with_suffix(".md").read_text(encoding="utf-8").strip() == text.strip()
     assert f"seed\n  {config.seed}" in text and "numpy" in text
     command, table = BLOCK.findall(text)[0]
-    said = command.replace(f"{FOLDER}/policy.npz", str(file))
-    evaluate.main(shlex.split(said))
+    assert 'opponents="trained"' not in text  # that is one of the package
+    evaluate.main(shlex.split(command))
     assert _numbers(capsys.readouterr().out) == _numbers(table)
     with pytest.raises(SystemExit, match=r"error: .*no measurement"):
         model_card.main([str(file), "--run", str(run), "--measure", "nothing"])

@@ -23,6 +23,8 @@ from sixnimmt_env.variants import DEFAULT, VARIANTS, make_rules
 PACKAGES = ("numpy", "torch", "stable-baselines3", "sb3-contrib", "gymnasium")
 PRESETS = Path(__file__).with_name("presets")
 CONFIG = "config.yaml"
+MOST = 2**53
+"""Of anything: whole numbers up to here are floats, too."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,7 +92,7 @@ class Config:
         """Refuse settings that are below a number."""
         for name in names:
             value = getattr(self, name)
-            self.need(name, least <= value < math.inf, f"at least {least} is needed")
+            self.need(name, least <= value <= MOST, f"at least {least}, at most {MOST} is needed")
 
     def need_above_0(self, *names: str) -> None:
         """Refuse settings that are 0 or below."""
