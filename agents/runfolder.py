@@ -51,8 +51,8 @@ def claim(folder: Path) -> Iterator[None]:
     try:
         for part in folder.glob(f"*{PART}"):
             part.unlink(missing_ok=True)
-        since = time.strftime("%Y-%m-%d %H:%M:%S")
-        me = f"process {os.getpid()} on {platform.node()}, since {since}"
+        now = time.strftime("%Y-%m-%d %H:%M:%S")
+        me = f"process {os.getpid()} on {platform.node()}, since {now}"
         with suppress(OSError):  # a full disk: the lock holds all the same
             write_atomically(folder / HOLDER, lambda file: file.write(me.encode()))
         yield

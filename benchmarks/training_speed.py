@@ -31,8 +31,10 @@ from sixnimmt_env.engine import Engine
 from sixnimmt_env.state import State
 from training import samples
 from training.config import presets, read_settings
-from training.lookahead import Learner, LookaheadConfig
-from training.ppo import PPOConfig, make_model
+from training.lookahead import LookaheadConfig
+from training.lookahead_trainer import Learner
+from training.ppo import PPOConfig
+from training.ppo_trainer import make_model
 from training.tables import Tables
 
 PROCESSES = 2

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import argparse
 import inspect
 import re
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 from sixnimmt_env.encoding import field_table, observation_size
@@ -138,8 +140,13 @@ def _fields(rules: Rules) -> str:
     return "\n".join(lines)
 
 
-def main() -> None:
+def main(arguments: Sequence[str] | None = None) -> None:
     """Write the pages."""
+    description = "Write docs/observations.md and docs/variants/ from the code."
+    parser = argparse.ArgumentParser(prog="python -m docs.generate", description=description)
+    parser.parse_args(arguments)
+    if __doc__ is None:
+        sys.exit("error: python -OO leaves out the docstrings that the pages are made of: use -O")
     for path, text in pages().items():
         path.parent.mkdir(exist_ok=True)
         path.write_text(text, encoding="utf-8")

@@ -5,6 +5,8 @@ python -m docs.picture
 
 from __future__ import annotations
 
+import argparse
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -76,8 +78,11 @@ def _card(axes, x: float, y: float, number: int) -> None:
     axes.text(x, y - 0.32, "●" * heads, ha="center", va="center", fontsize=5, color="#b3243f")
 
 
-def main() -> None:
+def main(arguments: Sequence[str] | None = None) -> None:
     """Write the picture."""
+    description = "Draw docs/images/table.png, the picture of the README."
+    parser = argparse.ArgumentParser(prog="python -m docs.picture", description=description)
+    parser.parse_args(arguments)
     PATH.parent.mkdir(exist_ok=True)
     draw(game_in_progress(seed=7)).savefig(PATH, dpi=110, metadata={"Software": None})
     print(f"wrote {PATH}")

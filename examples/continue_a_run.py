@@ -11,14 +11,15 @@ However often it was stopped, it ends with the same weights. The command line do
 from pathlib import Path
 from typing import Any
 
+from training.checkpoint import Stopped
 from training.config import CONFIG, read_settings
+from training.finish import finish
 from training.lookahead import LookaheadConfig, train
-from training.run import CHECKPOINT, Stopped, finish
 
 
 def main(folder: str = "runs/continued", steps: int = 500_000, **settings: Any) -> None:
     run = Path(folder)
-    begun = (run / CHECKPOINT).exists()
+    begun = (run / CONFIG).exists()
     if begun:
         config = read_settings(run / CONFIG, LookaheadConfig)
     else:

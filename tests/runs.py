@@ -14,8 +14,9 @@ import torch
 from sixnimmt_env.state import FIELDS
 from sixnimmt_env.trained.network import NetworkPolicy
 from training import checkpoint, lookahead, ppo
+from training.checkpoint import CHECKPOINT
 from training.config import CONFIG, Config, write_settings
-from training.run import CHECKPOINT, Run
+from training.run import Run
 from training.tables import Tables
 
 UPDATES = 4

@@ -19,8 +19,9 @@ from sixnimmt_env.trained.network import load_policy
 from sixnimmt_env.variants import make_rules
 from training import best_response, evaluate
 from training.best_response import main, make_config, measure, respond
-from training.lookahead import Learner, LookaheadConfig
-from training.run import Stopped
+from training.checkpoint import Stopped
+from training.lookahead import LookaheadConfig
+from training.lookahead_trainer import Learner
 
 from .networks import write_network
 
@@ -155,8 +156,9 @@ def test_runs_are_neither_overwritten_nor_mixed_up(
 ):
     tiny = ["--against", "random", "--players", "2", "--steps", "1", "--rounds", "4"]
     main([*tiny, "--run", str(tmp_path)])
+    with pytest.raises(SystemExit, match=r"^error: .* has a run already"):
+        main([*tiny, "--run", str(tmp_path)])
     for given, said in (
-        ([*tiny, "--run", str(tmp_path)], "has a run already"),
         (["--resume", str(tmp_path), "--seed", "1"], "leave all else out"),
         (["--run", str(tmp_path)], "--against PLAYER is needed"),
     ):

@@ -54,6 +54,19 @@ def test_evaluate_own_model(trained: None, capsys: pytest.CaptureFixture[str]):
     assert list(Path("results/arena").glob("*/results.md"))
 
 
+def test_evaluate_own_model_makes_one_where_there_is_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    pytest.importorskip("sb3_contrib")
+    pytest.importorskip("openskill")
+    from examples import evaluate_own_model
+
+    monkeypatch.chdir(tmp_path)
+    evaluate_own_model.main("mine.zip", rounds=4, steps=160)
+    out = capsys.readouterr().out
+    assert "there is no mine.zip yet" in out and "ep_rew_mean" in out and "3 × random" in out
+
+
 def test_own_network(capsys: pytest.CaptureFixture[str]):
     pytest.importorskip("sb3_contrib")
     from examples import own_network
@@ -68,7 +81,7 @@ def test_continue_a_run(
     pytest.importorskip("tensorboard")
     pytest.importorskip("sb3_contrib")
     from examples import continue_a_run
-    from training.lookahead import Learner
+    from training.lookahead_trainer import Learner
 
     folder = str(tmp_path / "run")
     settings = {"steps": 900, "seats": 80, "held_rounds": 8, "table_rounds": 8}

@@ -20,8 +20,8 @@ from torch import nn
 from sixnimmt_env.engine import Engine
 from sixnimmt_env.state import OVER, State
 from training import checkpoint, samples
-from training.lookahead import Learner
-from training.run import CHECKPOINT, Stopped
+from training.checkpoint import CHECKPOINT, Stopped
+from training.lookahead_trainer import Learner
 from training.samples import Samples, _Step
 
 from .runs import LOOKAHEAD, stop_after

@@ -27,7 +27,7 @@ from sixnimmt_env.envs.sb3 import SixNimmtVecEnv
 from sixnimmt_env.policy import play
 from sixnimmt_env.rules import Rules
 from sixnimmt_env.variants import VARIANTS
-from training import ppo, samples
+from training import ppo_trainer, samples
 from training.run import POLICY
 
 from .runs import LOOKAHEAD, PPO
@@ -110,7 +110,7 @@ def _spoil(name: str, how: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Make a mistake in the rewards that a trainer learns from."""
     if name == "ppo":
         kinds = {"": OneLearns, "negated": Negated, "late": Late}
-        monkeypatch.setattr(ppo, "SixNimmtVecEnv", kinds[how])
+        monkeypatch.setattr(ppo_trainer, "SixNimmtVecEnv", kinds[how])
         return
     if how == "negated":
         outcomes = samples._Round.outcomes

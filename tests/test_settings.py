@@ -18,8 +18,7 @@ import yaml
 
 from training.cli import parse
 from training.config import CONFIG, PRESETS, presets, read_settings, write_settings
-from training.lookahead import PAST
-from training.run import load_players
+from training.players import PAST, load_players
 
 from .runs import LOOKAHEAD, PPO, TRAINERS, Trainer, both
 
@@ -89,7 +88,7 @@ def test_settings_that_a_file_does_not_name_have_their_default(trainer: Trainer,
     [
         (
             "seeds: 5\n",
-            r"names \['seeds'\], which are no settings of this trainer: it has .*'seed'",
+            r"names \['seeds'\], .*no settings of this trainer: did you mean 'seed'\? Choose",
         ),
         ("- 1\n", "holds no settings"),
         ("", "holds no settings"),
@@ -105,12 +104,25 @@ def test_settings_that_a_file_does_not_name_have_their_default(trainer: Trainer,
         ("held: random\n", "held='random' is not possible: a list, each of it a text"),
         ("row_choice: all\n", "row_choice='all' is not possible: one of .*'both'"),
         ("variant: 6\n", "variant=6 is not possible: a text"),
+        ("variant: bass\n", "variant='bass' is not known: did you mean 'base'"),
+        ("seed: 2026-01-01\n", r"seed=datetime.* is not possible: a whole number"),
+        ("row_choice: [player]\n", r"row_choice=\('player',\) is not possible: one of"),
+        ("players: [[4]]\n", "is not possible: a list"),
+        ("players: &a [*a]\n", "is not possible: a list"),
+        ("held: {random: 1}\n", "is not possible: a list"),
+        ("steps: 0x" + "f" * 500 + "\n", r"steps=.* is not possible: at least 1, at most 9007"),
+        ("1: 2\nseed: 1\n", r"names \[1\], which are no settings"),
+        ("? [a]\n: 2\n", "cannot be read"),
+        ("[" * 5000, "cannot be read"),
+        ("trainer: lookahaed\n", "trainer='lookahaed' is not known: did you mean 'lookahead'"),
+        ("trainer: [1]\n", r"trainer=\[1\] is not known"),
+        ("seed: \ud800", "cannot be read"),
     ],
 )
 @both
 def test_bad_files_are_refused(trainer: Trainer, text: str, said: str, tmp_path: Path):
     path = tmp_path / "mine.yaml"
-    path.write_text(text, encoding="utf-8")
+    path.write_text(text, encoding="utf-8", errors="surrogatepass")
     with pytest.raises(ValueError, match=said):
         read_settings(path, trainer.kind)
     with pytest.raises(SystemExit, match=f"^error: .*{said}"):
@@ -223,7 +235,8 @@ def test_the_fewest_seats_are_enough(trainer: Trainer, changes: dict[str, Any], 
         (["--seed", "abc"], "abc"),
         (["--nonsense", "1"], "--nonsense"),
         (["--row-choice", "all"], "all"),
-        (["--preset", "nobody"], "preset 'nobody' is not known: ['"),
+        (["--preset", "nobody"], "preset 'nobody' is not known: choose one of ['"),
+        (["--preset", "quik"], "did you mean 'quick'?"),
     ],
 )
 @both
@@ -323,5 +336,5 @@ def test_settings_of_another_trainer_are_named(trainer: Trainer, tmp_path: Path)
 
 
 def test_a_preset_may_be_named_with_its_trainer(tmp_path: Path):
-    config, _, _ = parse("ppo", PPO.kind, ["--preset", "ppo/quick", "--run", str(tmp_path / "a")])
-    assert config.preset == "quick"
+    job = parse("ppo", PPO.kind, ["--preset", "ppo/quick", "--run", str(tmp_path / "a")])
+    assert job.config.preset == "quick"

@@ -13,23 +13,24 @@ from __future__ import annotations
 
 import argparse
 import json
-import sys
-import time
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from agents.players import load_player
+from agents.runfolder import claim, write_text
 from sixnimmt_env.policy import Policy, play
 from sixnimmt_env.rules import ROW_CHOICES, Rules
 from sixnimmt_env.variants import DEFAULT, VARIANTS
-from training import checkpoint, report
-from training.config import CONFIG, read_settings
+from training import cli, report
+from training.checkpoint import must_write
+from training.config import read_settings
 from training.evaluate import Line, half_width, table
 from training.lookahead import LookaheadConfig, train
-from training.run import CHECKPOINT, Stopped
 
 NAME = "best_response"
 SEED = 3
@@ -119,16 +120,29 @@ def respond(config: LookaheadConfig, folder: Path, resume: bool = False) -> Gain
     Raises
     ------
     Stopped
-        After Ctrl-C, when the checkpoint is written.
+        After Ctrl-C or SIGTERM, when the checkpoint is written.
+    HeldError
+        If another process writes into the folder.
     ValueError, OSError
         If it cannot be continued, or the player that stays as it is cannot be used.
     """
     learner = train(config, folder, resume)
-    (copy,) = learner.pool
-    assert copy is not None
-    print("evaluating", flush=True)
-    gain = measure(learner.policy(), copy, config.rules, config.table_rounds, config.pool[0])
-    _write(gain, config, folder)
+    from training.finish import measured_once  # with torch, as `train` does
+
+    (against,) = config.pool
+    copy = load_player(against)
+
+    def measured() -> dict[str, Any]:
+        print("evaluating", flush=True)
+        rounds = config.table_rounds
+        return asdict(measure(learner.policy(), copy, config.rules, rounds, against))
+
+    with claim(folder):
+        results, run = measured_once(folder, measured)
+        lines = {name: Line(**results[name]) for name in ("response", "copy")}
+        gain = Gain(**{**results, **lines})
+        with must_write(folder):
+            _write(gain, config, run, folder)
     return gain
 
 
@@ -189,9 +203,8 @@ def in_words(gain: Gain, rules: Rules) -> str:
     )
 
 
-def _write(gain: Gain, config: LookaheadConfig, folder: Path) -> None:
-    """Write results.json, results.md and the learning curve."""
-    run = checkpoint.load(folder / CHECKPOINT)
+def _write(gain: Gain, config: LookaheadConfig, run: dict[str, Any], folder: Path) -> None:
+    """Write results.json, results.md and the learning curve of what a checkpoint holds."""
     facts = {"against": config.pool[0], "game": config.measured, "seed": config.seed}
     facts |= {"decisions": run["metrics"][-1]["steps"], "seconds": round(run["seconds"], 1)}
     text = (
@@ -202,15 +215,13 @@ def _write(gain: Gain, config: LookaheadConfig, folder: Path) -> None:
         "chance of training. A perfect response would gain more.\n"
     )
     data = json.dumps(facts | asdict(gain), indent=2) + "\n"
-    for name, content in (("results.json", data), ("results.md", text)):
-        checkpoint.write_atomically(
-            folder / name, lambda file, content=content: file.write(content.encode())
-        )
+    write_text(folder / "results.json", data)
+    write_text(folder / "results.md", text)
     report.draw_curve(run["metrics"], config, folder / "learning_curve.png")
 
 
-def parse(arguments: Sequence[str] | None) -> tuple[LookaheadConfig, Path, bool]:
-    """Settings, run folder and whether to resume."""
+def parse(arguments: Sequence[str] | None) -> cli.Job[LookaheadConfig]:
+    """Read the command line."""
     parser = argparse.ArgumentParser(
         prog=f"python -m training.{NAME}",
         description="Trains a player against copies of another one and measures what it gains.",
@@ -232,20 +243,16 @@ def parse(arguments: Sequence[str] | None) -> tuple[LookaheadConfig, Path, bool]
     if folder is not None:
         if given:
             parser.error("--resume FOLDER continues a run as it was begun: leave all else out")
-        return _begun(folder), folder, True
+        return cli.Job(_begun(folder), folder, resume=True)
     if "against" not in given:
         parser.error("--against PLAYER is needed: whom to respond to")
-    folder = given.pop("run", None) or Path("runs") / f"{NAME}-{time.strftime('%Y%m%d-%H%M%S')}"
-    if (folder / CONFIG).exists():
-        parser.error(f"{folder} has a run already: continue it with --resume, or choose another")
-    return make_config(**given), folder, False
+    folder = given.pop("run", None)
+    return cli.Job(make_config(**given), folder or cli.new_name(NAME), named=folder is not None)
 
 
 def _begun(folder: Path) -> LookaheadConfig:
     """Settings of a run that was begun."""
-    if not (folder / CONFIG).is_file():
-        raise ValueError(f"{folder} is no run folder: it has no {CONFIG}")
-    config = read_settings(folder / CONFIG, LookaheadConfig)
+    config = read_settings(cli.settings_of(folder), LookaheadConfig)
     if config.preset != NAME:
         raise ValueError(f"{folder} is no run of training.{NAME}: continue it with its own trainer")
     return config
@@ -253,16 +260,14 @@ def _begun(folder: Path) -> LookaheadConfig:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Command line."""
-    folder = Path()
-    try:
-        config, folder, resume = parse(arguments)
-        print(f"a response to {config.pool[0]}: {config.measured}, {config.steps:,} decisions")
-        print(f"run folder: {folder}", flush=True)
-        gain = respond(config, folder, resume)
-    except (Stopped, KeyboardInterrupt):
-        sys.exit(f"stopped; continue with: python -m training.{NAME} --resume {folder}")
-    except (ValueError, OSError) as error:
-        sys.exit(f"error: {error}")
+    with cli.program(NAME) as folders:
+        job = parse(arguments)
+        config = job.config
+        with cli.folder_of(job) as folder:
+            folders.append(folder)
+            print(f"a response to {config.pool[0]}: {config.measured}, {config.steps:,} decisions")
+            print(f"run folder: {folder}", flush=True)
+            gain = respond(config, folder, job.resume)
     print(f"\n{in_words(gain, config.rules)}\n\nsee {folder}")
 
 

@@ -1,17 +1,23 @@
-"""Checkpoints that are either whole or refused, and from which a run continues exactly."""
+"""Checkpoints that are either whole or refused, and from which a run continues exactly.
+
+torch is imported when one is written or read: settings are checked before that.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import io
-import os
-from collections.abc import Callable
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
-import torch
+from agents.runfolder import write_atomically
+from training.config import CONFIG
 
-MAGIC = b"sixnimmt checkpoint 2\n"
+CHECKPOINT = "checkpoint.bin"
+"""Its name in the folder of a run."""
+MAGIC = b"sixnimmt checkpoint 3\n"
 DIGEST = 32
 
 
@@ -19,18 +25,30 @@ class CheckpointError(ValueError):
     """A checkpoint that cannot be used; the message says which, why and what to do."""
 
 
-def write_atomically(path: Path, write: Callable[[BinaryIO], Any]) -> None:
-    """Write a file so that at any moment its old or its new content is there, whole."""
-    spare = path.with_name(path.name + ".part")
-    with spare.open("wb") as file:
-        write(file)
-        file.flush()
-        os.fsync(file.fileno())
-    os.replace(spare, path)
+class Stopped(Exception):
+    """The user asked for a stop, and the checkpoint is written."""
+
+
+@contextmanager
+def must_write(folder: Path) -> Iterator[None]:
+    """Say what to do where the disk is full."""
+    try:
+        yield
+    except OSError as error:
+        remedy = "begin it again"
+        if (folder / CONFIG).exists():
+            remedy = "--resume begins it"
+        if (folder / CHECKPOINT).exists():
+            remedy = "--resume goes on from the last checkpoint"
+        raise OSError(f"cannot write to {folder} ({error}): make room there, then {remedy}") from (
+            error
+        )
 
 
 def save(path: Path, content: dict[str, Any]) -> None:
     """Save all that the rest of a run depends on."""
+    import torch
+
     buffer = io.BytesIO()
     torch.save(content, buffer)
     payload = buffer.getvalue()
@@ -46,12 +64,16 @@ def load(path: Path) -> dict[str, Any]:
     CheckpointError
         If it is missing, damaged or something else.
     """
+    import torch
+
     try:
         data = path.read_bytes()
     except OSError as error:
         raise CheckpointError(f"there is no readable checkpoint {path}: {error}") from error
     if not data.startswith(MAGIC):
-        raise CheckpointError(f"{path} is not a checkpoint of this trainer: begin a new run")
+        raise CheckpointError(
+            f"{path} is not a checkpoint of this version of the trainers: begin a new run"
+        )
     start = len(MAGIC) + DIGEST
     if hashlib.sha256(data[start:]).digest() != data[len(MAGIC) : start]:
         raise CheckpointError(

@@ -4,22 +4,27 @@ from __future__ import annotations
 
 import math
 import platform
+import reprlib
 from dataclasses import asdict, dataclass, fields
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, ClassVar, Literal, TypeVar, get_args, get_origin, get_type_hints
 
+import numpy as np
 import yaml
 
+from agents.runfolder import write_text
 from sixnimmt_env import __version__
+from sixnimmt_env.checks import did_you_mean, one_of
 from sixnimmt_env.rules import ROW_CHOICES, Rules
 from sixnimmt_env.trained.scope import in_words, scope_of
-from sixnimmt_env.variants import DEFAULT, make_rules
-from training.checkpoint import write_atomically
+from sixnimmt_env.variants import DEFAULT, VARIANTS, make_rules
 
 PACKAGES = ("numpy", "torch", "stable-baselines3", "sb3-contrib", "gymnasium")
 PRESETS = Path(__file__).with_name("presets")
 CONFIG = "config.yaml"
+MOST = 2**53
+"""Of anything: whole numbers up to here are floats, too."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,8 +64,10 @@ class Config:
     def __post_init__(self) -> None:
         hints = get_type_hints(type(self))
         for name in (field.name for field in fields(self)):
-            fits = _fits(getattr(self, name), hints[name])
-            self.need(name, fits, f"{_in_words(hints[name])} is needed")
+            value = _plain(getattr(self, name))
+            object.__setattr__(self, name, value)
+            self.need(name, _fits(value, hints[name]), f"{_in_words(hints[name])} is needed")
+        one_of("variant", self.variant, VARIANTS)
         self.need("seed", 0 <= self.seed < 2**31, "a seed is a number from 0 to 2147483647")
         self.need_least(1, "steps", "width", "threads")
         self.need_least(1, "held_rounds", "evaluations", "table_rounds")
@@ -78,13 +85,14 @@ class Config:
             Naming it and what is needed, unless it `holds`.
         """
         if not holds:
-            raise ValueError(f"{name}={getattr(self, name)!r} is not possible: {needed}")
+            value = reprlib.repr(getattr(self, name))
+            raise ValueError(f"{name}={value} is not possible: {needed}")
 
     def need_least(self, least: int, *names: str) -> None:
         """Refuse settings that are below a number."""
         for name in names:
             value = getattr(self, name)
-            self.need(name, least <= value < math.inf, f"at least {least} is needed")
+            self.need(name, least <= value <= MOST, f"at least {least}, at most {MOST} is needed")
 
     def need_above_0(self, *names: str) -> None:
         """Refuse settings that are 0 or below."""
@@ -95,6 +103,11 @@ class Config:
         """Refuse settings that are not from 0 to 1."""
         for name in names:
             self.need(name, 0 <= getattr(self, name) <= 1, "a number from 0 to 1 is needed")
+
+    @property
+    def named(self) -> tuple[str, ...]:
+        """Players that the run depends on."""
+        return self.held
 
     @property
     def games(self) -> tuple[Rules, ...]:
@@ -133,10 +146,17 @@ class Config:
 C = TypeVar("C", bound=Config)
 
 
+def _plain(value: Any) -> Any:
+    """Python's own number for one of NumPy, and a tuple for a list, so that YAML can hold them."""
+    if isinstance(value, (list, tuple)):
+        return tuple(each.item() if isinstance(each, np.generic) else each for each in value)
+    return value.item() if isinstance(value, np.generic) else value
+
+
 def _fits(value: Any, hint: Any) -> bool:
     """Whether a value, which may come from a file, is of the type of its setting."""
     if get_origin(hint) is Literal:
-        return value in get_args(hint)
+        return isinstance(value, str) and value in get_args(hint)
     if get_origin(hint) is tuple:
         return isinstance(value, tuple) and all(_fits(each, get_args(hint)[0]) for each in value)
     if isinstance(value, bool) or hint is bool:
@@ -167,20 +187,32 @@ def read_settings(path: Path, kind: type[C]) -> C:
     """
     try:
         content = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except (OSError, yaml.YAMLError) as error:
+    except (OSError, yaml.YAMLError, ValueError, RecursionError) as error:
         raise ValueError(f"{path} cannot be read: {error}") from error
     if not isinstance(content, dict):
         raise ValueError(f"{path} holds no settings: lines such as 'seed: 0' are needed")
     trainer = content.pop("trainer", kind.trainer)
     if trainer != kind.trainer:
-        raise ValueError(f"{path} is of another trainer: use it with python -m training.{trainer}")
-    known = {field.name for field in fields(kind)}
-    if odd := sorted(set(content) - known):
+        raise ValueError(_other_trainer(path, trainer))
+    known = sorted(field.name for field in fields(kind))
+    if odd := [name for name in content if name not in known]:
         raise ValueError(
-            f"{path} names {odd}, which are no settings of this trainer: it has {sorted(known)}"
+            f"{path} names {odd}, which are no settings of this trainer: "
+            f"{did_you_mean(odd[0], known)} one of {known}"
         )
-    lists = {k: tuple(v) if isinstance(v, list) else v for k, v in content.items()}
-    return kind(**lists)
+    try:
+        return kind(**content)
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from error
+
+
+def _other_trainer(path: Path, trainer: Any) -> str:
+    trainers = sorted(folder.name for folder in PRESETS.iterdir() if folder.is_dir())
+    if trainer in trainers:
+        return f"{path} is of another trainer: use it with python -m training.{trainer}"
+    return f"{path}: trainer={trainer!r} is not known: {did_you_mean(trainer, trainers)} " + (
+        f"one of {trainers}"
+    )
 
 
 def presets(trainer: str) -> dict[str, Path]:
@@ -188,14 +220,22 @@ def presets(trainer: str) -> dict[str, Path]:
     return {path.stem: path for path in sorted((PRESETS / trainer).glob("*.yaml"))}
 
 
+def refuse_begun(folder: Path) -> None:
+    """Refuse a folder in which a run was begun: ValueError."""
+    if (folder / CONFIG).exists():
+        raise ValueError(
+            f"{folder} has a run already: continue it with --resume, or choose another folder"
+        )
+
+
 def write_settings(config: Config, folder: Path) -> None:
     """Write all settings of a run, and the versions they were used with."""
     settings = {k: list(v) if isinstance(v, tuple) else v for k, v in asdict(config).items()}
-    content = {"trainer": config.trainer, **settings}
-    text = yaml.safe_dump(content, sort_keys=False)
-    write_atomically(folder / CONFIG, lambda file: file.write(text.encode()))
-    text = yaml.safe_dump(versions(), sort_keys=False)
-    write_atomically(folder / "versions.yaml", lambda file: file.write(text.encode()))
+    for name, content in (
+        (CONFIG, {"trainer": config.trainer, **settings}),
+        ("versions.yaml", versions()),
+    ):
+        write_text(folder / name, yaml.safe_dump(content, sort_keys=False))
 
 
 def versions() -> dict[str, Any]:

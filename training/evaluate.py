@@ -7,16 +7,17 @@ import math
 import sys
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from agents.players import load_player
+from agents.terminal import write_anywhere
 from sixnimmt_env.policy import Policy, make_policy, play
 from sixnimmt_env.rules import Rules
 from sixnimmt_env.trained.scope import Scope, scope_of
 from sixnimmt_env.variants import VARIANTS, make_rules
+from training.players import load_players
 
 Z95 = 1.959964
 
@@ -100,11 +101,12 @@ def half_width(values: np.ndarray[Any, Any]) -> float:
 def compare(
     players: dict[str, str | Policy], opponents: Sequence[str], rules: Rules, rounds: int, seed: int
 ) -> list[Line]:
-    """Evaluate each player against tables full of each opponent."""
+    """Evaluate each player against tables full of each opponent, all of which are loaded first."""
+    loaded = load_players(opponents, [rules])
     return [
-        Line(opponent, name, **evaluate(policy, opponent, rules, rounds, seed))  # type: ignore[arg-type]
-        for opponent in opponents
-        for name, policy in players.items()
+        Line(name, mine, **evaluate(policy, opponent, rules, rounds, seed))  # type: ignore[arg-type]
+        for name, opponent in loaded.items()
+        for mine, policy in players.items()
     ]
 
 
@@ -150,7 +152,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(
         prog="python -m training.evaluate",
         description="Mean heads and win rate of a policy in one seat, with 95 % intervals. "
-        "Policies are saved models (FILE.zip), names like random, or module:Class.",
+        "Players are saved networks (FILE.npz, FILE.zip), names like random, or module:Class.",
     )
     parser.add_argument("--policy", required=True, help="who is looked at")
     parser.add_argument(
@@ -162,12 +164,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--variant", choices=sorted(VARIANTS), help="default: the model's, or base")
     parser.add_argument("--row-choice", choices=["player", "fewest_heads"])
     options = parser.parse_args(arguments)
+    write_anywhere()
     try:
-        policy = load_player(options.policy)
+        against = options.against.split(",") if options.against else []
+        loaded = load_players([options.policy, *against])
+        policy = loaded[options.policy]
         rules = _rules(policy, options)
-        players = {Path(options.policy).name: policy}
-        against = options.against.split(",") if options.against else usual_opponents(rules)
-        lines = compare(players, against, rules, options.rounds, options.seed)
+        against = against or usual_opponents(rules)
+        lines = compare({options.policy: policy}, against, rules, options.rounds, options.seed)
     except (OSError, ValueError) as error:
         sys.exit(f"error: {error}")
     print(table(lines, rules))

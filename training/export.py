@@ -6,16 +6,17 @@ import argparse
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
-
-from sb3_contrib import MaskablePPO
+from typing import TYPE_CHECKING, Any
 
 from agents.learned import SB3Policy
-from agents.network import CardNetwork, CardPolicy, network_policy
+from agents.runfolder import write_atomically
+from agents.terminal import write_anywhere
 from sixnimmt_env import __version__, load_policy
 from sixnimmt_env.trained.network import NetworkPolicy, policy_bytes
 from sixnimmt_env.trained.scope import scope_of
-from training.checkpoint import write_atomically
+
+if TYPE_CHECKING:
+    from sb3_contrib import MaskablePPO
 
 
 def exported(model: MaskablePPO, about: dict[str, Any]) -> NetworkPolicy:
@@ -39,6 +40,8 @@ def exported(model: MaskablePPO, about: dict[str, Any]) -> NetworkPolicy:
     ValueError
         If the model has another network.
     """
+    from agents.network import CardNetwork, CardPolicy, network_policy  # torch takes seconds
+
     policy = model.policy
     if not isinstance(policy, CardPolicy) or not isinstance(policy.features_extractor, CardNetwork):
         raise ValueError(
@@ -85,6 +88,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("source", type=Path, metavar="RUN_OR_ZIP", help="run folder or its .zip")
     parser.add_argument("target", type=Path, metavar="FILE.npz", help="what is written")
     options = parser.parse_args(arguments)
+    write_anywhere()
     try:
         policy = export(options.source, options.target)
     except (OSError, ValueError) as error:

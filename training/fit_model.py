@@ -18,6 +18,7 @@ import torch
 from agents import model
 from agents.monte_carlo import MonteCarlo
 from agents.rollouts import NUM_ROWS, Floats, prepare, value_of
+from agents.runfolder import write_text
 from sixnimmt_env.cards import NUM_CARDS, ZERO
 from sixnimmt_env.engine import Engine
 from sixnimmt_env.observe import Observation
@@ -25,7 +26,6 @@ from sixnimmt_env.policy import choose_actions
 from sixnimmt_env.rules import Rules
 from sixnimmt_env.state import OVER, PLAY
 from sixnimmt_env.variants import VARIANTS, make_rules
-from training.checkpoint import write_atomically
 
 
 class Recorder:
@@ -140,7 +140,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
             content["quality"].setdefault(kind, {})[key] = quality
             print(f"{variant}, {players} players: {quality}", flush=True)
     text = json.dumps(content, indent=2) + "\n"
-    write_atomically(model.PATH, lambda file: file.write(text.encode()))
+    write_text(model.PATH, text)
 
 
 if __name__ == "__main__":

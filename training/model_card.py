@@ -8,6 +8,7 @@ Every table of a card comes with the command that prints it again.
 from __future__ import annotations
 
 import argparse
+import shlex
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,15 +17,19 @@ from typing import Any
 
 import yaml
 
+from agents.runfolder import write_text
+from agents.terminal import write_anywhere
 from sixnimmt_env.rules import ROW_CHOICES
 from sixnimmt_env.trained.network import NetworkPolicy, load_policy
 from sixnimmt_env.variants import make_rules
 from training import checkpoint
-from training.checkpoint import write_atomically
+from training.checkpoint import CHECKPOINT
 from training.config import CONFIG
 from training.evaluate import compare, table
-from training.run import CHECKPOINT
+from training.players import load_players
 
+ROOT = Path(__file__).resolve().parent.parent
+POLICIES = ROOT / "sixnimmt_env" / "trained" / "policies"
 SEED = 7  # of the measured games; no run and no choice of weights has met them
 
 
@@ -67,6 +72,7 @@ def card(path: Path, run: Path, measures: Sequence[Measure]) -> str:
         If the file or the run cannot be read, or a measurement does not fit.
     """
     policy = load_policy(path)
+    load_players(name for measure in measures for name in measure.against)
     sections = [_head(path, policy, run)]
     sections += [_section(policy, measure, path) for measure in measures]
     return "\n".join(sections)
@@ -86,11 +92,21 @@ A network that plays {policy.scope}, its most probable action.
 - Versions: {", ".join(f"{name} {number}" for name, number in versions.items())}. Other versions
   or processors give other weights from the same command, of about the same strength.
 - Format: weights as a NumPy archive, {path.stat().st_size / 1024:.0f} KiB; load it with
-  `sixnimmt_env.load_policy`, or play it as `opponents="trained"`.
+  `sixnimmt_env.load_policy`{_shipped(path)}.
 
 Mean bull heads and win rate (ties split) of one seat among equal opponents, ± 95 % intervals; the
 seat rotates over the same deals. The intervals leave out the chance of training.
 """
+
+
+def _shown(path: Path) -> str:
+    """Path as a command in the checkout takes it."""
+    inside = path.resolve().is_relative_to(ROOT)
+    return (path.resolve().relative_to(ROOT) if inside else path).as_posix()
+
+
+def _shipped(path: Path) -> str:
+    return ', or play it as `opponents="trained"`' if path.resolve().parent == POLICIES else ""
 
 
 def _pool(settings: dict[str, Any]) -> str:
@@ -110,10 +126,11 @@ def _section(policy: NetworkPolicy, measure: Measure, path: Path) -> str:
     choice = {} if appends else {"row_choice": measure.row_choice}
     rules = make_rules(name, measure.players, **choice)
     lines = compare({"trained": policy}, measure.against, rules, measure.rounds, SEED)
+    against = shlex.quote(",".join(measure.against))
     command = (
-        f"python -m training.evaluate --policy sixnimmt_env/trained/policies/{path.name} "
+        f"python -m training.evaluate --policy {shlex.quote(_shown(path))} "
         f"--variant {name} --players {measure.players}{'' if appends else option} "
-        f"--against {','.join(measure.against)} --rounds {measure.rounds} --seed {SEED}"
+        f"--against {against} --rounds {measure.rounds} --seed {SEED}"
     )
     return f"```sh\n{command}\n```\n\n{table(lines, rules)}\n"
 
@@ -133,11 +150,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
         help=f"PLAYERS[/ROW_CHOICE]/OPPONENTS/ROUNDS, row choice {' or '.join(ROW_CHOICES)}",
     )
     options = parser.parse_args(arguments)
+    write_anywhere()
     try:
         measures = [Measure.parse(text) for text in options.measure]
         text = card(options.policy, options.run, measures)
         target = options.policy.with_suffix(".md")
-        write_atomically(target, lambda file: file.write(text.encode()))
+        write_text(target, text)
     except (OSError, ValueError) as error:
         sys.exit(f"error: {error}")
     print(text)

@@ -8,7 +8,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from training.checkpoint import write_atomically
+from agents.runfolder import write_atomically, write_text
 from training.config import Config
 from training.evaluate import Line, as_dicts, heads_title, table
 
@@ -16,26 +16,28 @@ Metrics = list[dict[str, float]]
 
 
 def write_metrics(metrics: Metrics, path: Path) -> None:
-    """One CSV line per update."""
+    """One CSV line per update, if there is any."""
+    if not metrics:
+        return
     names = list(dict.fromkeys(name for row in metrics for name in row))
     text = io.StringIO()
     writer = csv.DictWriter(text, names, restval="", lineterminator="\n")
     writer.writeheader()
     writer.writerows(metrics)
-    write_atomically(path, lambda file: file.write(text.getvalue().encode()))
+    write_text(path, text.getvalue())
 
 
 def write_results(lines: list[Line], config: Config, seconds: float, folder: Path) -> str:
     """Write results.json and results.md; return the table."""
     content = {"seconds": round(seconds, 1), "table": as_dicts(lines)}
-    (folder / "results.json").write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
+    write_text(folder / "results.json", json.dumps(content, indent=2) + "\n")
     text = table(lines, config.rules)
     title = f"# {config.preset}: {config.game}, seed {config.seed}, {seconds:.0f} s"
     notes = (
         f"Measured with {config.measured}. Win rate: ties split. ±: 95 % intervals. The seat "
         "rotates over the same deals."
     )
-    (folder / "results.md").write_text(f"{title}\n\n{text}\n\n{notes}\n", encoding="utf-8")
+    write_text(folder / "results.md", f"{title}\n\n{text}\n\n{notes}\n")
     return text
 
 
@@ -66,4 +68,4 @@ def draw_curve(metrics: Metrics, config: Config, path: Path) -> None:
     axes.set_ylim(bottom=0)
     axes.grid(alpha=0.3)
     axes.legend(fontsize=8)
-    figure.savefig(path, dpi=110)
+    write_atomically(path, lambda file: figure.savefig(file, dpi=110, format="png"))

@@ -6,59 +6,35 @@ import signal
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import asdict
 from pathlib import Path
-from types import FrameType, TracebackType
+from types import FrameType
 from typing import Any
 
-import numpy as np
 import torch
 from stable_baselines3.common.logger import Logger, configure
 from tqdm import tqdm
 
-from agents.players import load_player
-from sixnimmt_env.engine import Engine
-from sixnimmt_env.observe import observe
+from agents.runfolder import claim, write_atomically
+from agents.terminal import on_signals
 from sixnimmt_env.policy import Policy
-from sixnimmt_env.rules import Rules
 from sixnimmt_env.trained.network import NetworkPolicy, policy_bytes
 from training import checkpoint, report
-from training.config import Config, write_settings
-from training.evaluate import compare, evaluate, usual_opponents
+from training.checkpoint import CHECKPOINT, Stopped, must_write
+from training.config import CONFIG, Config, refuse_begun, write_settings
+from training.evaluate import evaluate
+from training.players import digests, load_players
 
-CHECKPOINT = "checkpoint.bin"
 CHECKPOINT_SECONDS = 60.0
-POLICY, BEST = "policy.npz", "best.npz"
+PATIENCE = 600.0
+"""Seconds of training that may be lost to a full disk, before the run stops."""
+POLICY, BEST, METRICS = "policy.npz", "best.npz", "metrics.csv"
 HELD_SEED = 1
 
 
-class Stopped(Exception):
-    """The user asked for a stop, and the checkpoint is written."""
-
-
-def load_players(names: Iterable[str], games: Iterable[Rules]) -> dict[str, Policy]:
-    """Players by name. Each of them has to know the games, which is tried out.
-
-    Raises
-    ------
-    ValueError, OSError
-        If there is no such player, or it does not know one of the games.
-    """
-    players = {name: load_player(name) for name in names}
-    for rules in games:
-        state = Engine(rules).reset()
-        first = observe(rules, state, int(state.acting()[:, 0].argmax()))
-        for name, player in players.items():
-            try:
-                player.act(first, np.random.default_rng(0))
-            except ValueError as error:
-                raise ValueError(f"player {name!r} cannot be used here: {error}") from error
-    return players
-
-
 class Run:
-    """Accompanies a trainer's updates. Use it in a `with` statement.
+    """Accompanies a trainer's updates. Use it in a `with` statement, which holds the folder.
 
     Parameters
     ----------
@@ -67,55 +43,85 @@ class Run:
     folder : Path
         Where everything is written.
     resume : bool
-        Continue from the folder's checkpoint, whose trainer's part is then in `content`.
+        Continue from the folder's checkpoint, whose trainer's part is then in `content`; that is
+        None where the run was killed before its first one, and begins again.
 
     Raises
     ------
+    HeldError
+        On entering it, if another process writes into the folder.
     CheckpointError
         If it cannot be continued from.
     ValueError, OSError
-        If a player that the run is measured against cannot be loaded.
+        If a player that the run is measured against cannot be loaded, or the folder has a run
+        already.
     """
 
     def __init__(self, config: Config, folder: Path, resume: bool) -> None:
-        self.config, self.folder = config, folder
+        self.config, self.folder, self.resume = config, folder, resume
         self.content: dict[str, Any] | None = None
         self.metrics: report.Metrics = []
         self.seconds, self.best = 0.0, -float("inf")
+        self.best_policy: bytes | None = None
+        self.results: Any = None
         self.held = load_players(config.held, [config.rules])
+        self.files = digests(config.named)
         self.stop = False
-        if resume:
-            saved = checkpoint.load(folder / CHECKPOINT)
-            if saved.get("settings") != self._settings():
-                raise checkpoint.CheckpointError(
-                    f"{folder / CHECKPOINT} was written with other settings than those in "
-                    f"{folder}, or by another version: restore them, or begin a new run"
-                )
-            self.content, self.metrics = saved["trainer"], saved["metrics"]
-            self.seconds, self.best = saved["seconds"], saved["best"]
-        self.resume = resume
-        self.saved_at = self.tick = time.monotonic()
 
     def _settings(self) -> dict[str, Any]:
         return {"trainer": self.config.trainer, **asdict(self.config)}
 
     def __enter__(self) -> Run:
-        """Begin the folder, and take over Ctrl-C."""
+        """Claim the folder, begin or read it, and take over Ctrl-C and SIGTERM."""
         if not self.resume:
-            self.folder.mkdir(parents=True, exist_ok=True)
-            write_settings(self.config, self.folder)
-        self.former = signal.signal(signal.SIGINT, self._ask)
-        self.logger: Logger = configure(str(self.folder / "tensorboard"), ["tensorboard"])
+            refuse_begun(self.folder)
+        elif not (self.folder / CONFIG).is_file():
+            raise ValueError(f"{self.folder} is no run folder: it has no {CONFIG}")
+        with ExitStack() as stack:
+            stack.enter_context(claim(self.folder))
+            if self.resume and self._was_saved():
+                self._restore()
+            else:
+                if not self.resume:
+                    refuse_begun(self.folder)  # it may have been begun since it was looked at
+                with must_write(self.folder):
+                    write_settings(self.config, self.folder)
+            with must_write(self.folder):
+                folder = str(self.folder / "tensorboard")
+                self.logger: Logger = configure(folder, ["tensorboard"])
+            stack.callback(self._close)
+            stack.enter_context(on_signals(self._ask, signal.SIGINT, signal.SIGTERM))
+            self._stack = stack.pop_all()
+        self.saved_at = self.safe_at = self.tick = time.monotonic()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        at: TracebackType | None,
-    ) -> None:
-        """Give Ctrl-C back."""
-        signal.signal(signal.SIGINT, self.former)
+    def __exit__(self, *error: Any) -> None:
+        """Give the signals and the folder back."""
+        self._stack.__exit__(*error)
+
+    def _was_saved(self) -> bool:
+        """Whether there is a checkpoint, or once was: the first file that a run saves is one."""
+        return any((self.folder / name).exists() for name in (CHECKPOINT, POLICY, BEST, METRICS))
+
+    def _restore(self) -> None:
+        path = self.folder / CHECKPOINT
+        saved = checkpoint.load(path)
+        if saved.get("settings") != self._settings():
+            raise checkpoint.CheckpointError(
+                f"{path} was written with other settings than those in {self.folder}, or by "
+                "another version: restore them, or begin a new run"
+            )
+        before, now = saved["files"], self.files
+        if odd := [name for name in {**before, **now} if before.get(name) != now.get(name)]:
+            raise checkpoint.CheckpointError(
+                f"the files of {odd} are others than when {self.folder} was begun: put those back, "
+                "or begin a new run"
+            )
+        self.content, self.metrics = saved["trainer"], saved["metrics"]
+        self.seconds, self.results = saved["seconds"], saved["results"]
+        self.best, self.best_policy = saved["best"], saved["best_policy"]
+
+    def _close(self) -> None:
         with self._tolerant():
             self.logger.close()
         if hasattr(self, "bar"):
@@ -127,9 +133,31 @@ class Run:
         self.stop = True
         tqdm.write("stopping after this update; press Ctrl-C again to stop at once", sys.stderr)
 
-    def begin(self, done: int) -> None:
-        """Show progress from `done` decisions on."""
+    def begin(
+        self,
+        done: int,
+        policy: Callable[[], Policy],
+        content: Callable[[], dict[str, Any]],
+    ) -> None:
+        """Save what there is before any training, and show progress from `done` decisions on.
+
+        So a disk that is full is noticed here, and whatever is missing or damaged in the folder
+        of a run that is continued is written again.
+
+        Parameters
+        ----------
+        done : int
+            Decisions learned from so far.
+        policy, content : callable
+            Give the player as it stands, and the trainer's part of a checkpoint.
+
+        Raises
+        ------
+        OSError
+            If nothing can be written.
+        """
         self.done = done
+        self.save(policy(), content())
         self.bar = tqdm(
             total=self.config.steps,
             initial=done,
@@ -154,7 +182,7 @@ class Run:
         numbers : dict
             The trainer's own, for the metrics.
         policy, content : callable
-            Give the player as it stands, and the trainer's part of a checkpoint.
+            As in `begin`.
 
         Raises
         ------
@@ -163,6 +191,7 @@ class Run:
         """
         row = {"steps": float(done), **numbers}
         before, self.done = self.done, done
+        self.results = None  # of weights that were
         due = (done * self.config.evaluations) // self.config.steps
         measured = due > (before * self.config.evaluations) // self.config.steps
         if measured:
@@ -191,9 +220,7 @@ class Run:
             f"{heads:.2f} heads, {row[f'wins {name}']:.0%} wins against {name}"
         )
         if (worth := heads if rules.collect else -heads) > self.best:
-            with self._tolerant():
-                self._write(BEST, policy)
-                self.best = worth
+            self.best, self.best_policy = worth, self._file(policy)
         return row
 
     @contextmanager
@@ -219,45 +246,61 @@ class Run:
             )
 
     def save(self, policy: Policy, content: dict[str, Any], final: bool = True) -> None:
-        """Write checkpoint, policy and metrics.
+        """Write checkpoint, policies and metrics.
 
-        A disk that is full stops a run only at its end: until then it is tried again later.
+        A disk that is full stops a run at its beginning and its end, and in between once so much
+        is unsaved that it would be a loss; until then it is tried again later.
 
         Raises
         ------
         OSError
-            If it cannot be written at the end.
+            If it cannot be written.
         """
         now = time.monotonic()
-        self.seconds += now - self.tick
+        if self.results is None:
+            self.seconds += now - self.tick
         self.tick = self.saved_at = now
         state = {
             "settings": self._settings(),
+            "files": self.files,
             "trainer": content,
             "metrics": self.metrics,
             "seconds": self.seconds,
             "best": self.best,
+            "best_policy": self.best_policy,
+            "results": self.results,
         }
-        if not final:
-            with self._tolerant():
-                self._write_all(policy, state)
-            return
-        try:
+        final = final or now - self.safe_at > PATIENCE
+        with must_write(self.folder) if final else self._tolerant():
             self._write_all(policy, state)
-        except OSError as error:
-            raise OSError(
-                f"cannot write to {self.folder} ({error}): make room there, then --resume goes on "
-                "from the last checkpoint"
-            ) from error
+            self.safe_at = now
+
+    def write(self, name: str, write: Callable[[Any], Any]) -> None:
+        """Write one more file into the folder; OSError, saying what to do, if it is full."""
+        with must_write(self.folder):
+            write_atomically(self.folder / name, write)
 
     def _write_all(self, policy: Policy, state: dict[str, Any]) -> None:
-        checkpoint.save(self.folder / CHECKPOINT, state)
-        self._write(POLICY, policy)
-        report.write_metrics(self.metrics, self.folder / "metrics.csv")
+        """Write what there is room for: a policy is smaller than a checkpoint."""
+        errors = []
+        for write in (
+            lambda: checkpoint.save(self.folder / CHECKPOINT, state),
+            lambda: self._write(POLICY, self._file(policy)),
+            lambda: self._write(BEST, self.best_policy),
+            lambda: report.write_metrics(self.metrics, self.folder / METRICS),
+        ):
+            try:
+                write()
+            except OSError as error:
+                if not (self.folder / CHECKPOINT).exists():
+                    raise  # or the folder would look like one that has lost it
+                errors.append(error)
+        if errors:
+            raise errors[0]
 
-    def _write(self, name: str, policy: Policy) -> None:
+    def _file(self, policy: Policy) -> bytes | None:
         if not isinstance(policy, NetworkPolicy):
-            return  # the trainer keeps other players itself
+            return None  # the trainer keeps other players itself
         policy.about = {
             "trainer": self.config.trainer,
             "preset": self.config.preset,
@@ -265,22 +308,8 @@ class Run:
             "decisions": self.done,
             "of": self.config.steps,
         }
-        data = policy_bytes(policy)
-        checkpoint.write_atomically(self.folder / name, lambda file: file.write(data))
+        return policy_bytes(policy)
 
-
-def finish(config: Config, folder: Path, player: Policy | None = None) -> str:
-    """Evaluate, write results and learning curve, and return the table."""
-    rules = config.rules
-    content = checkpoint.load(folder / CHECKPOINT)
-    trained = player or load_player(str(folder / POLICY))
-    usual = usual_opponents(rules)
-    lines = compare(
-        {"trained": trained, **{name: name for name in usual}}, usual, rules, config.table_rounds, 2
-    )
-    for name in config.held:
-        if name not in usual:
-            lines += compare({"trained": trained}, [name], rules, 5 * config.held_rounds, 2)
-    text = report.write_results(lines, config, content["seconds"], folder)
-    report.draw_curve(content["metrics"], config, folder / "learning_curve.png")
-    return text
+    def _write(self, name: str, data: bytes | None) -> None:
+        if data is not None:
+            write_atomically(self.folder / name, lambda file: file.write(data))
