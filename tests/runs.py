@@ -11,9 +11,10 @@ import numpy as np
 import pytest
 import torch
 
+from agents import runfolder
 from sixnimmt_env.state import FIELDS
 from sixnimmt_env.trained.network import NetworkPolicy
-from training import checkpoint, lookahead, ppo
+from training import checkpoint, lookahead, ppo, run
 from training.checkpoint import CHECKPOINT
 from training.config import CONFIG, Config, write_settings
 from training.run import Run
@@ -126,3 +127,23 @@ def assert_same(left: Any, right: Any, at: str = "") -> None:
 def without_times(content: dict[str, Any]) -> dict[str, Any]:
     """What a checkpoint holds, but for how long it took."""
     return {name: part for name, part in content.items() if name != "seconds"}
+
+
+class Full:
+    """A disk on which some writes of files with a name fail, but for the `first` ones."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, first: int = 0, **fails: int) -> None:
+        self.fails, self.refused = fails, 0
+        self.first = dict.fromkeys(fails, first)
+        self.write = runfolder.write_atomically
+        for module in (runfolder, checkpoint, run):
+            monkeypatch.setattr(module, "write_atomically", self)
+
+    def __call__(self, path: Path, write: Any) -> None:
+        if self.first.get(path.stem, 0):
+            self.first[path.stem] -= 1
+        elif self.fails.get(path.stem, 0):
+            self.fails[path.stem] -= 1
+            self.refused += 1
+            raise OSError(28, "No space left on device")
+        self.write(path, write)

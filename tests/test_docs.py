@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from docs import generate
 from docs.generate import FOLDER, pages
 
 ROOT = Path(__file__).parent.parent
@@ -25,3 +26,13 @@ def test_local_links_lead_to_files(path: Path):
     for link in re.findall(r"\]\(([^)#]+)[^)]*\)", path.read_text(encoding="utf-8")):
         if not link.startswith("http"):
             assert (path.parent / link).exists(), f"{path.name} links to {link}"
+
+
+def test_asking_for_help_writes_nothing(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    monkeypatch.setattr(generate, "pages", lambda: pytest.fail("pages were made"))
+    for arguments, code in ((["--help"], 0), (["--nonsense"], 2)):
+        with pytest.raises(SystemExit) as stop:
+            generate.main(arguments)
+        assert stop.value.code == code and "python -m docs.generate" in "".join(capsys.readouterr())

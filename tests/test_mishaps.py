@@ -15,7 +15,6 @@ pytest.importorskip("yaml")
 
 import torch
 
-from agents import runfolder
 from agents.learned import load_policy
 from training import checkpoint, run
 from training.checkpoint import CHECKPOINT
@@ -28,6 +27,7 @@ from .runs import (
     PPO,
     TRAINERS,
     UPDATES,
+    Full,
     Trainer,
     Whole,
     arguments_for,
@@ -106,26 +106,6 @@ def test_a_checkpoint_of_something_else_is_refused(tmp_path: Path):
 
 
 # Disks that are full
-
-
-class Full:
-    """A disk on which some writes of files with a name fail, but for the `first` ones."""
-
-    def __init__(self, monkeypatch: pytest.MonkeyPatch, first: int = 0, **fails: int) -> None:
-        self.fails, self.refused = fails, 0
-        self.first = dict.fromkeys(fails, first)
-        self.write = runfolder.write_atomically
-        for module in (runfolder, checkpoint, run):
-            monkeypatch.setattr(module, "write_atomically", self)
-
-    def __call__(self, path: Path, write: Any) -> None:
-        if self.first.get(path.stem, 0):
-            self.first[path.stem] -= 1
-        elif self.fails.get(path.stem, 0):
-            self.fails[path.stem] -= 1
-            self.refused += 1
-            raise OSError(28, "No space left on device")
-        self.write(path, write)
 
 
 @both

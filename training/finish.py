@@ -11,7 +11,7 @@ from agents.runfolder import claim
 from training import checkpoint, report
 from training.checkpoint import CHECKPOINT, must_write
 from training.config import Config
-from training.evaluate import Line, compare, usual_opponents
+from training.evaluate import Line, as_dicts, compare, usual_opponents
 from training.run import POLICY
 
 
@@ -62,4 +62,4 @@ def _measure_all(config: Config, folder: Path) -> list[dict[str, Any]]:
     for name in config.held:
         if name not in usual:
             lines += compare({"trained": trained}, [name], rules, 5 * config.held_rounds, 2)
-    return report.as_dicts(lines)
+    return as_dicts(lines)

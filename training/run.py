@@ -134,27 +134,12 @@ class Run:
         tqdm.write("stopping after this update; press Ctrl-C again to stop at once", sys.stderr)
 
     def begin(
-        self,
-        done: int,
-        policy: Callable[[], Policy],
-        content: Callable[[], dict[str, Any]],
+        self, done: int, policy: Callable[[], Policy], content: Callable[[], dict[str, Any]]
     ) -> None:
-        """Save what there is before any training, and show progress from `done` decisions on.
+        """Save what there is, and show progress from `done` decisions on.
 
-        So a disk that is full is noticed here, and whatever is missing or damaged in the folder
-        of a run that is continued is written again.
-
-        Parameters
-        ----------
-        done : int
-            Decisions learned from so far.
-        policy, content : callable
-            Give the player as it stands, and the trainer's part of a checkpoint.
-
-        Raises
-        ------
-        OSError
-            If nothing can be written.
+        So a full disk is noticed before any training (OSError), and what is missing or damaged
+        in the folder of a run that is continued is written again.
         """
         self.done = done
         self.save(policy(), content())
@@ -182,7 +167,7 @@ class Run:
         numbers : dict
             The trainer's own, for the metrics.
         policy, content : callable
-            As in `begin`.
+            Give the player as it stands, and the trainer's part of a checkpoint.
 
         Raises
         ------
