@@ -21,10 +21,9 @@ OBSERVATIONS = """\
 # What a seat observes
 
 An `Observation` is a record of arrays whose first axis counts decisions. It holds what the deciding
-seat may lawfully know, and nothing else: no other hand (except where hands are public), no card out
-of play, no card that others have committed and not revealed. It remembers all public facts of the
-round but one: in a draft (Pro) it says what everybody has picked, not in which order. Everything
-is from that seat's view: players are itself first, then clockwise.
+seat may lawfully know, with a perfect memory of public facts, and nothing else: no other hand
+(except where hands are public), no card out of play, no card that others have committed and not
+revealed. Everything is from that seat's view: players are itself first, then clockwise.
 
 `encode(observation)` turns it into one `float32` vector in [0, 1] per decision, which the
 environments hand out; in a match it has P numbers more, the scores. It leaves out who played
