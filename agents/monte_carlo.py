@@ -179,7 +179,7 @@ class MonteCarlo:
         own, others, wins = np.moveaxis(values, 2, 0)
         heads: Floats = own - others if self.objective == "relative" else own
         if self.objective == "win":
-            legal = legal & _may_win_most(np.where(legal, wins, 0.0), self.determinisations)
+            legal = legal & _may_win_most(wins, self.determinisations)
         return np.where(legal, -heads if rules.collect else heads, np.inf)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import islice, product
 from math import comb, inf
 
 import numpy as np
@@ -13,6 +14,7 @@ import pytest
 from agents.cautious import Cautious
 from agents.coldest_row import ColdestRow
 from agents.considerate_row import ConsiderateRow
+from agents.heuristics import Others
 from sixnimmt_env.cards import PASS, TAKE_ROW, ZERO
 from sixnimmt_env.encoding import encode, field_table
 from sixnimmt_env.engine import Engine
@@ -193,6 +195,12 @@ def chance(seen: Seen, low: int, high: int, count: int, none_below: int = 0) -> 
     return comb(len(inside), count) * comb(outside, number - count) / comb(hidden, number)
 
 
+def mean_between(seen: Seen, low: int, high: int) -> float:
+    possible = [*seen.unseen, *(c for hand in seen.open for c in hand)]
+    heads = [bull_heads(c) for c in possible if low < c < high]
+    return sum(heads) / len(heads) if heads else 0.0
+
+
 def playing(seen: Seen) -> int:
     if seen.rules.one_by_one:
         return 0
@@ -208,7 +216,6 @@ def expected(seen: Seen, card: int, also: int = 0) -> float:
     if rules.low_card == "take" and rules.collect and rules.row_choice == "player":
         target = seen.heads.index(max(seen.heads))
     ahead, also = also == ZERO, 0 if also == ZERO else also
-    possible = [*seen.unseen, *(c for hand in seen.open for c in hand)]
     total = 0.0
     for low_played in (False, True):
         row = seen.row(card, [r for r in range(4) if r != target] if low_played else range(4))
@@ -218,8 +225,7 @@ def expected(seen: Seen, card: int, also: int = 0) -> float:
         else:
             free = 5 - seen.lens[row]
         ours = int(bottom < also < card)
-        between = [bull_heads(c) for c in possible if bottom < c < card]
-        mean = sum(between) / len(between) if between else 0.0
+        mean = mean_between(seen, bottom, card)
         for cards in range(free, 12, 5):  # that come between and make ours the sixth
             others = cards - ours
             if ahead:
@@ -296,6 +302,25 @@ def test_cautious_and_coldest_row(rules: Rules):
     assert bool(looked_at[TAKE]) == (rules.row_choice == "player" and rules.low_card == "take")
     assert bool(looked_at[SECOND]) == (rules.cards_per_turn == 2)
     assert bool(looked_at[DRAFT]) == rules.draft
+
+
+@pytest.mark.parametrize(
+    "rules", [make_rules(v, p) for v in ("base", "plus", "pro") for p in (2, 6)], ids=name_of
+)
+def test_chances_between_any_two_cards(rules: Rules):
+    rng = np.random.default_rng(0)
+    for seen, plains in islice(decisions(rules), 3, None, 8):
+        others, shape = Others(seen), (len(seen), 6)
+        low, count = rng.integers(0, 60, shape), rng.integers(-1, 5, shape)
+        high, below = low + rng.integers(1, 45, shape), rng.integers(0, 40, (len(seen), 1))
+        free, bound = others.chance(low, high, count), others.chance(low, high, count, below)
+        mean = others.mean_heads(low, high)
+        for i, k in product(range(len(seen)), range(6)):
+            one, bounds = plains[i], (int(low[i, k]), int(high[i, k]))
+            assert free[i, k] == pytest.approx(chance(one, *bounds, count[i, k]))
+            least = int(below[i, 0])
+            assert bound[i, k] == pytest.approx(chance(one, *bounds, count[i, k], least))
+            assert mean[i, k] == pytest.approx(mean_between(one, *bounds))
 
 
 class LastAction:
