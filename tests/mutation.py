@@ -46,7 +46,8 @@ PATIENCE = (4, 20)
 class Runner:
     """Tests mutants, each worker in a copy of the tree."""
 
-    def __init__(self, workers: int, folder: Path) -> None:
+    def __init__(self, workers: int, folder: Path, limit: float | None = None) -> None:
+        self._limit = limit
         self.trees: queue.SimpleQueue[Path] = queue.SimpleQueue()
         listed = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
         names = subprocess.run(listed, cwd=ROOT, capture_output=True, check=True, text=True)
@@ -69,10 +70,10 @@ class Runner:
         outcome, killer = "survived", ""
         try:
             for files in PLAN[mutant.module]:
-                limit = PATIENCE[0] * self._unmutated(tree, files) + PATIENCE[1]
+                file.write_text(original)
+                limit = self._limit or PATIENCE[0] * self._unmutated(tree, files) + PATIENCE[1]
                 file.write_text(mutant.source)
                 outcome, killer = run_tests(tree, files, limit)
-                file.write_text(original)
                 if outcome != "survived":
                     break
         finally:
@@ -159,6 +160,7 @@ def main() -> None:
     parser.add_argument("--module", action="append", help="only modules whose path has this in it")
     parser.add_argument("--out", type=Path, default=ROOT / "build" / "mutation.jsonl")
     parser.add_argument("--again", action="store_true", help="test survivors of --out again")
+    parser.add_argument("--limit", type=float, help="seconds until a run has hung, not measured")
     parser.add_argument("--least", type=float, default=95.0, help="per cent that must die (95)")
     parser.add_argument("--list", action="store_true", help="show the sample, test nothing")
     args = parser.parse_args()
@@ -167,13 +169,19 @@ def main() -> None:
     if args.list:
         print(*itertools.islice(filter(None, map(Fault.mutant, faults)), args.sample), sep="\n")
         return
-    share = report(run(faults, args.sample, args.out, args.workers, args.again))
+    results = run(faults, args.sample, args.out, args.workers, args.again, args.limit)
+    share = report(results)
     if share < args.least:
         sys.exit(f"{args.least} % are needed")
 
 
 def run(
-    faults: list[Fault], count: int, out: Path, workers: int, again: bool
+    faults: list[Fault],
+    count: int,
+    out: Path,
+    workers: int,
+    again: bool = False,
+    limit: float | None = None,
 ) -> list[dict[str, Any]]:
     """Test the first `count` that have no result yet in the file `out`; the results of all."""
     out.parent.mkdir(parents=True, exist_ok=True)
@@ -188,7 +196,7 @@ def run(
         out.open("a") as file,
         ThreadPoolExecutor(workers) as pool,
     ):
-        runner = Runner(workers, Path(folder))
+        runner = Runner(workers, Path(folder), limit)
 
         def test(number: int, mutant: Mutant) -> None:
             try:

@@ -4,17 +4,27 @@ from __future__ import annotations
 
 _ENGINE = (
     ("golden", "engine", "where"),
-    ("chance", "plus", "plain_view", "kernels", "policies_plain", "single", "aec", "position"),
+    (
+        "any_rules",
+        "chance",
+        "plus",
+        "plain_view",
+        "inputs",
+        "memory",
+        "kernels",
+        "single",
+        "position",
+    ),
 )
 _VIEWS = (
     ("plain_view",),
-    ("kernels", "state_vector", "golden", "observe", "policies_plain", "single", "parallel"),
+    ("kernels", "inputs", "memory", "state_vector", "golden", "observe", "policies_plain"),
 )
 _RULES = (
-    ("golden", "engine", "plus"),
-    ("where", "plain_view", "position", "notation", "parallel", "faces_plus"),
+    ("golden", "engine", "plus", "inputs"),
+    ("any_rules", "where", "plain_view", "position", "notation", "parallel", "faces_plus"),
 )
-_TEXT = (("notation",), ("golden", "position", "render"))
+_TEXT = (("notation",), ("golden", "inputs", "position", "render"))
 _ENVS = ("parallel", "aec", "single", "vector", "state_vector", "chance", "faces_plus")
 
 
@@ -24,9 +34,16 @@ def _face(*first: str) -> tuple[tuple[str, ...], ...]:
 
 PLAN: dict[str, tuple[tuple[str, ...], ...]] = {
     "sixnimmt_env/cards.py": _RULES,
+    "sixnimmt_env/checks.py": (
+        ("inputs", "engine"),
+        ("memory", "policies", "position", "parallel"),
+    ),
     "sixnimmt_env/rules.py": _RULES,
     "sixnimmt_env/state.py": _ENGINE,
-    "sixnimmt_env/dealing.py": (("golden", "chance"), ("engine", "where", "plus", "single")),
+    "sixnimmt_env/dealing.py": (
+        ("golden", "chance"),
+        ("any_rules", "engine", "where", "memory", "single"),
+    ),
     "sixnimmt_env/engine.py": _ENGINE,
     "sixnimmt_env/lanes.py": _ENGINE,
     "sixnimmt_env/loops.py": _ENGINE,
@@ -35,10 +52,10 @@ PLAN: dict[str, tuple[tuple[str, ...], ...]] = {
     "sixnimmt_env/encoding.py": _VIEWS,
     "sixnimmt_env/encoding_loops.py": _VIEWS,
     "sixnimmt_env/policy.py": (
-        ("policies_plain", "engine"),
-        ("single", "players", "vector", "heuristics", "where"),
+        ("policies_plain", "policies", "engine"),
+        ("inputs", "memory", "single", "players", "vector", "heuristics"),
     ),
-    "sixnimmt_env/position.py": (("position",), ("policies_plain", "notation", "plus")),
+    "sixnimmt_env/position.py": (("position",), ("inputs", "policies_plain", "notation", "plus")),
     "sixnimmt_env/record.py": _TEXT,
     "sixnimmt_env/replay.py": _TEXT,
     "sixnimmt_env/notation.py": _TEXT,
