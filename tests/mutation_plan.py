@@ -21,7 +21,7 @@ _VIEWS = (
     ("kernels", "inputs", "memory", "state_vector", "golden", "observe", "policies_plain"),
 )
 _RULES = (
-    ("golden", "engine", "plus", "inputs"),
+    ("golden", "rules_bounds", "engine", "plus", "inputs"),
     ("any_rules", "where", "plain_view", "position", "notation", "parallel", "faces_plus"),
 )
 _TEXT = (("notation",), ("golden", "inputs", "position", "render"))
