@@ -16,6 +16,7 @@ continues where it was ended. docs/mutation.md has the rules of what is left out
 from __future__ import annotations
 
 import argparse
+import hashlib
 import itertools
 import json
 import os
@@ -31,6 +32,7 @@ import time
 import tomllib
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import asdict
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -79,7 +81,7 @@ class Runner:
         finally:
             file.write_text(original)
             self.trees.put(tree)
-        facts = {k: v for k, v in asdict(mutant).items() if k != "source"}
+        facts = {**asdict(mutant), "source": digest(mutant.module)}
         return {**facts, "outcome": outcome, "by": killer, "s": round(time.monotonic() - began, 1)}
 
     def _unmutated(self, tree: Path, files: tuple[str, ...]) -> float:
@@ -185,7 +187,7 @@ def run(
 ) -> list[dict[str, Any]]:
     """Test the first `count` that have no result yet in the file `out`; the results of all."""
     out.parent.mkdir(parents=True, exist_ok=True)
-    done = {result["key"]: result for result in results_in(out)}
+    done = {r["key"]: r for r in results_in(out) if r["source"] == digest(r["module"])}
     if again:
         done = {key: r for key, r in done.items() if r["outcome"] != "survived"}
     sample: list[str] = []
@@ -226,6 +228,13 @@ def run(
         for tested in tests:
             tested.result()
     return [done[key] for key in sample]
+
+
+@cache
+def digest(module: str) -> str:
+    """What a module is now: results of another state of it do not count."""
+    file = ROOT / module
+    return hashlib.sha256(file.read_bytes()).hexdigest()[:16] if file.exists() else ""
 
 
 def results_in(out: Path) -> list[dict[str, Any]]:
