@@ -189,19 +189,12 @@ def test_bad_actions():
         ({"reward": "money"}, "reward='money'"),
         ({"illegal_action": "ignore"}, "illegal_action='ignore'"),
         ({"illegal_penalty": -1.0}, "illegal_penalty=-1.0"),
-        ({"render_mode": "video"}, "render_mode='video'"),
         ({"target": 66}, "target=66"),
     ],
 )
 def test_impossible_options(options, message):
     with pytest.raises(ValueError, match=message):
         sixnimmt_v0.parallel_env(**options)
-
-
-@pytest.mark.parametrize("make", [sixnimmt_v0.parallel_env, sixnimmt_v0.env])
-def test_an_unknown_option_is_named(make):
-    with pytest.raises(TypeError, match=r"no option 'player': .*'num_players'.*'render_mode'"):
-        make(player=3)
 
 
 def test_others_pass_while_one_takes_a_row():

@@ -157,11 +157,6 @@ def test_illegal_action(mode):
     assert rewards[0] > -50 >= rewards[1]
 
 
-def test_an_unknown_option_is_named():
-    with pytest.raises(TypeError, match=r"no option 'seat': .*'learning_seats', .*'num_players'"):
-        SixNimmtVecEnv(2, seat=1)
-
-
 def test_no_actions_no_step():
     env = SixNimmtVecEnv(1)
     env.reset()

@@ -165,11 +165,3 @@ def test_bad_actions():
 def test_impossible_options(options, message):
     with pytest.raises(ValueError, match=message):
         SixNimmtEnv(**options)
-
-
-def test_an_unknown_option_is_named():
-    known = r"no option 'colour': .*'opponents', 'seat', .*'num_players'"
-    with pytest.raises(TypeError, match=known):
-        SixNimmtEnv(colour=1)
-    with pytest.raises(TypeError, match=known):
-        gymnasium.make("sixnimmt_env:SixNimmt-v0", colour=1)

@@ -190,8 +190,3 @@ def test_num_envs_is_a_whole_number(odd):
 def test_odd_seeds_are_named(odd):
     with pytest.raises(ValueError, match="seed="):
         SixNimmtVectorEnv(2).reset(seed=odd)
-
-
-def test_an_unknown_option_is_named():
-    with pytest.raises(TypeError, match=r"no option 'colour': .*'self_play', .*'num_players'"):
-        SixNimmtVectorEnv(2, colour=1)

@@ -5,65 +5,64 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from pettingzoo import AECEnv
 from pettingzoo.utils import wrappers
-from pettingzoo.utils.conversions import parallel_to_aec
 
-from sixnimmt_env.cards import PASS
 from sixnimmt_env.envs.agents import AgentGame, Observation
-from sixnimmt_env.envs.options import Options
-from sixnimmt_env.envs.parallel import parallel_env
-from sixnimmt_env.state import OVER, State
+from sixnimmt_env.envs.options import Layout, make_options, refuse_unknown
+from sixnimmt_env.state import State
 
 
-def env(**options: Any) -> AECEnv[str, Observation, Any]:
+def env(
+    num_players: int | None = None,
+    variant: str | None = None,
+    *,
+    observation: Layout = "dict",
+    render_mode: str | None = None,
+    render_seat: int | None = None,
+    max_cycles: int | None = None,
+    **options: Any,
+) -> AECEnv[str, Observation, Any]:
     """Make the environment with agents that act one after the other (AEC).
 
-    Where the rules let seats play one by one, only the seat at turn is asked. Otherwise all are
-    asked in the order of the seats, and the game goes on when the last one has answered.
+    Only agents that have something to decide are asked. Where several decide at once they are
+    asked in the order of the seats, none sees what those before it have chosen, and the game goes
+    on when the last one has answered.
 
     Parameters
     ----------
-    **options
+    num_players, variant, observation, render_mode, render_seat, max_cycles, **options
+        As for `parallel_env`; an episode is cut off at the same state of the game.
+
+    Raises
+    ------
+    ValueError, TypeError
         As for `parallel_env`.
     """
-    game = parallel_env(**options)
-    if game.rules.one_by_one:
-        aec: Any = SixNimmtAECEnv(game.options, game.render_mode)
-    else:
-        aec = parallel_to_aec(game)
+    refuse_unknown(env, options)
+    made = make_options(num_players, variant, **options)
+    aec: Any = SixNimmtAECEnv(made, observation, render_mode, render_seat, max_cycles)
     return wrappers.OrderEnforcingWrapper(wrappers.AssertOutOfBoundsWrapper(aec))
 
 
 class SixNimmtAECEnv(AgentGame, AECEnv[str, Observation, Any]):
-    """One game played one by one: an agent acts only when it decides, so that nobody passes.
+    """One game whose agents are asked one by one, each only when it decides, so that few pass.
 
     All agents live until the end. `observe` works for every agent at any time; the mask of those
-    who are not at turn allows nothing but pass.
+    who have nothing to decide allows nothing but pass. Until the last of those who decide at once
+    has answered nothing changes that anybody could observe.
 
     Parameters
     ----------
     options : Options
-        Rules, in which seats play one by one, and conventions.
-    render_mode : {"human", "ansi"}, optional
+        Rules and conventions.
+    observation, render_mode, render_seat, max_cycles
         See `parallel_env`.
-
-    Raises
-    ------
-    ValueError
-        If the rules let several seats decide at once.
     """
 
+    # Agents that decide nothing are left out, where a parallel env expects actions of all.
     metadata = {**AgentGame.metadata, "is_parallelizable": False}
-
-    def __init__(self, options: Options, render_mode: str | None = None) -> None:
-        if not options.rules.one_by_one:
-            raise ValueError(
-                f"in {options.rules.name} several players decide at once: use sixnimmt_v0.env or "
-                "sixnimmt_v0.parallel_env"
-            )
-        super().__init__(options, render_mode)
-        self._seat_of = {agent: seat for seat, agent in enumerate(self.possible_agents)}
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
         """Begin game 0 of a seed, or without a seed the next game of the last one.
@@ -71,14 +70,13 @@ class SixNimmtAECEnv(AgentGame, AECEnv[str, Observation, Any]):
         Parameters
         ----------
         seed : int, optional
-            At least 0. The first reset without one draws a seed.
+            0 to 2**64 - 1. The first reset without one draws a seed.
         options : dict, optional
             Not used.
         """
-        state = self._begin(seed)
+        state = self._begin(seed, options)
         self.rewards = dict.fromkeys(self.agents, 0.0)
         self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)
-        self.truncations = dict.fromkeys(self.agents, False)
         self._look(state)
 
     def step(self, action: Any) -> None:
@@ -92,29 +90,50 @@ class SixNimmtAECEnv(AgentGame, AECEnv[str, Observation, Any]):
         Raises
         ------
         IllegalActionError
-            With `illegal_action="raise"`; the game is as it was before.
+            With `illegal_action="raise"`; the game is as it was before, and the agent still at
+            turn.
         """
         state = self._playing()
         agent = self.agent_selection
-        if self.terminations[agent]:
+        if self.terminations[agent] or self.truncations[agent]:
             self._was_dead_step(action)
             return
-        self._check_number(agent, action)
-        joint: list[Any] = [PASS] * len(self.possible_agents)
-        joint[self._seat_of[agent]] = action
-        self.rewards = self._advance(state, np.array(joint)[:, None])
+        self._joint[self.possible_agents.index(agent)] = self._number(agent, action)
+        joint = np.array(self._joint)[:, None]
+        if self._waiting:
+            self._refuse(state, joint)
+            rewards = dict.fromkeys(self.agents, 0.0)
+        else:
+            rewards = self._advance(state, joint)
+        self.rewards = rewards
         self._cumulative_rewards[agent] = 0.0
         self._accumulate_rewards()
-        self._look(state)
+        if self._waiting:
+            self.agent_selection = self._waiting.pop(0)
+        else:
+            self._look(state)
+
+    def _refuse(self, state: State, joint: NDArray[Any]) -> None:
+        """Refuse an illegal action when it is made, not when all have answered."""
+        if self.options.illegal_action == "raise" and self._engine.refused(state, joint).any():
+            self._engine.step(state, joint)  # says which action it is, and changes nothing
 
     def _look(self, state: State) -> None:
-        """Take from the State who is at turn and what all may know."""
-        self.terminations = dict.fromkeys(self.agents, bool(state.phase[0] == OVER))
-        self.infos = self._infos(state)
-        self.agent_selection = self.possible_agents[int(state.actor[0])]
+        """Take from the State who decides and what all may know."""
+        over, truncated = self._ended(state)
+        self.terminations = dict.fromkeys(self.agents, over)
+        self.truncations = dict.fromkeys(self.agents, truncated)
+        self._vectors, self._masks = self._observe(state, self._seats)
+        self.infos = self._infos(state, self._masks)
+        # Legal actions of all, so that a wrong one among them is that of the agent just asked.
+        self._joint: list[int] = self._engine.lowest_legal(state)[:, 0].tolist()
+        acting = np.flatnonzero(state.acting()[:, 0]).tolist()
+        self._waiting = [self.possible_agents[seat] for seat in acting] or self.agents[:]
+        self.agent_selection = self._waiting.pop(0)
         self._show()
 
     def observe(self, agent: str) -> Observation:
         """Observe what `agent` may know, whether it is at turn or not."""
-        vectors, masks = self._observe(self._dealt(), self._seats[[self._seat_of[agent]]])
-        return {"observation": vectors[0], "action_mask": masks[0]}
+        self._dealt()
+        seat = self.possible_agents.index(agent)
+        return self._layout(self._vectors[seat], self._masks[seat])

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from operator import index
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, Final
 
 import numpy as np
@@ -12,42 +11,19 @@ from numpy.typing import ArrayLike, NDArray
 
 from sixnimmt_env.dealing import LEARNER_SEAT, private_rng, random_seat
 from sixnimmt_env.encoding_loops import observe_encoded
-from sixnimmt_env.engine import Engine
+from sixnimmt_env.engine import Engine, IllegalActionError
 from sixnimmt_env.envs.options import Options, replace_illegal, seat_rewards
-from sixnimmt_env.policy import Policy, let_act, make_policy
+from sixnimmt_env.envs.seating import Opponents, consecutive_seeds, distinct_policies
+from sixnimmt_env.envs.views import Lanes, View
+from sixnimmt_env.observe import observe
+from sixnimmt_env.policy import let_act
 from sixnimmt_env.state import OVER, State
 
 Bool = NDArray[np.bool_]
-Lanes = NDArray[np.intp]
-Opponents = str | Policy | Sequence[str | Policy]
 
-RANDOM_SEAT: Final = "random"
 _LEARNER: Final = -1
-
-
-@dataclass(frozen=True, slots=True)
-class View:
-    """What n decisions look like to the learners.
-
-    Attributes
-    ----------
-    observation : (n, F) float32
-        Encoded observations.
-    action_mask : (n, A) int8
-        1 for every legal action.
-    """
-
-    observation: NDArray[np.float32]
-    action_mask: NDArray[np.int8]
-
-    def take(self, envs: Lanes) -> View:
-        """Copy the decisions in `envs`."""
-        return View(self.observation[envs], self.action_mask[envs])
-
-    def put(self, envs: Lanes, other: View) -> None:
-        """Overwrite the decisions in `envs` by those of `other`, in order."""
-        self.observation[envs] = other.observation
-        self.action_mask[envs] = other.action_mask
+# Where policies come from that are known to act legally.
+_OURS: Final = __name__.partition(".")[0] + "."
 
 
 class SeatBatch:
@@ -88,15 +64,15 @@ class SeatBatch:
         self.options = options
         self.rules = options.rules
         self.engine = Engine(self.rules)
-        if num_games < 1:
-            raise ValueError(f"num_games={num_games!r} is not possible: at least 1 is needed")
-        self.num_games = index(num_games)
+        self.num_games = num_games
         self.random_seat = isinstance(learning_seats, str)
-        seats = _seats(learning_seats, self.rules.num_players)
-        self.num_envs = len(seats) * self.num_games
-        self.seat: Lanes = np.repeat(np.array(seats, np.intp), self.num_games)
-        self.game: Lanes = np.tile(np.arange(self.num_games), len(seats))
-        self.policies, self._order = _policies(opponents, self.rules.num_players - len(seats))
+        seats: Sequence[int] = [0] if isinstance(learning_seats, str) else learning_seats
+        self.num_envs = len(seats) * num_games
+        self.seat: Lanes = np.repeat(np.array(seats, np.intp), num_games)
+        self.game: Lanes = np.tile(np.arange(num_games), len(seats))
+        others = self.rules.num_players - len(seats)
+        self.policies, self._order = distinct_policies(opponents, others)
+        self._trusted = self._try_ours()
         self._owner = np.full((self.rules.num_players, self.num_games), _LEARNER)
         self._place_opponents()
         self.illegal = np.zeros(self.num_envs, np.int64)
@@ -104,6 +80,8 @@ class SeatBatch:
         self._rewarded = np.zeros(self._owner.shape, np.int32)
         self.rng = np.random.default_rng()
         self._state: State | None = None
+        self._spare: State | None = None
+        self._guarded = False
 
     @property
     def state(self) -> State:
@@ -123,13 +101,53 @@ class SeatBatch:
         """Whether there has been a game yet."""
         return self._state is not None
 
+    @contextmanager
+    def all_or_nothing(self) -> Iterator[None]:
+        """If anything is raised inside, leave everything as it was before.
+
+        Policies that are not ours may fail, or act illegally, when the games have already moved.
+        Ours do not: where all are ours, only what chance they have drawn is given back.
+        """
+        if self._guarded or not self.policies:
+            yield
+            return
+        chance = self.rng.bit_generator.state
+        rng, started = self.rng, self._state is not None
+        kept = None if self._trusted else self._keep()
+        self._guarded = True
+        try:
+            yield
+        except BaseException:
+            self.rng = rng
+            rng.bit_generator.state = chance
+            if not started:
+                self._state = None
+            if kept is not None:
+                self.seat, self._owner, self.illegal, self._rewarded = kept
+                if self._state is not None and self._spare is not None:
+                    self._state.put(slice(None), self._spare)
+            raise
+        finally:
+            self._guarded = False
+
+    def _keep(self) -> tuple[Lanes, NDArray[np.intp], NDArray[np.int64], NDArray[np.int32]]:
+        if self._state is not None:
+            if self._spare is None:
+                self._spare = State.empty(self.rules, self.num_games)
+            self._spare.put(slice(None), self._state)
+        seat, owner = (self.seat, self._owner)
+        if self.random_seat:
+            seat, owner = seat.copy(), owner.copy()
+        return seat, owner, self.illegal.copy(), self._rewarded.copy()
+
     def start(self, seed: int) -> None:
         """Begin game 0 of `seed + i` in every game i; opponents draw from `seed` as well."""
         seeds = consecutive_seeds(seed, self.num_games)
-        if self._state is None:
-            self._state = State.empty(self.rules, self.num_games)
-        self.rng = private_rng(seed)
-        self.begin(np.arange(self.num_games), seeds)
+        with self.all_or_nothing():
+            if self._state is None:
+                self._state = State.empty(self.rules, self.num_games)
+            self.rng = private_rng(seed)
+            self.begin(np.arange(self.num_games), seeds)
 
     def begin(self, games: Lanes, seeds: NDArray[np.uint64]) -> None:
         """Begin game 0 of the `seeds` in the `games`."""
@@ -140,16 +158,26 @@ class SeatBatch:
         self._begin(games, self.state.seed[games], self.state.game_id[games] + np.uint64(1))
 
     def _begin(self, lanes: Lanes, seeds: NDArray[np.uint64], ids: NDArray[np.uint64]) -> None:
-        self.engine.restart(self.state, lanes, seeds, ids)
-        self._rewarded[:, lanes] = 0
-        begun = np.zeros(self.num_games, np.bool_)
-        begun[lanes] = True
-        self.illegal[begun[self.game]] = 0
-        if self.random_seat:
-            drawn = random_seat(self.state, self.rules.num_players, LEARNER_SEAT)
-            self.seat[lanes] = drawn[lanes]
-            self._place_opponents()
-        self._until_learners(begun)
+        with self.all_or_nothing():
+            self.engine.restart(self.state, lanes, seeds, ids)
+            self._rewarded[:, lanes] = 0
+            begun = np.zeros(self.num_games, np.bool_)
+            begun[lanes] = True
+            self.illegal[begun[self.game]] = 0
+            if self.random_seat:
+                drawn = random_seat(self.state, self.rules.num_players, LEARNER_SEAT)
+                self.seat[lanes] = drawn[lanes]
+                self._place_opponents()
+            self._until_learners(begun)
+
+    def _try_ours(self) -> bool:
+        """Whether all policies are ours; those that are show now whether they know this game."""
+        ours = [p for p in self.policies if type(p).__module__.startswith(_OURS)]
+        if ours:
+            seen = observe(self.rules, self.engine.reset(), 0)
+            for policy in ours:
+                policy.act(seen, np.random.default_rng(0))
+        return len(ours) == len(self.policies)
 
     def _place_opponents(self) -> None:
         self._owner[...] = _LEARNER
@@ -183,16 +211,18 @@ class SeatBatch:
         Raises
         ------
         IllegalActionError
-            For an illegal action with `illegal_action="raise"`. Nothing has changed then.
+            For an illegal action with `illegal_action="raise"`, or of an opponent. Nothing has
+            changed then.
         """
-        state = self.state
         joint = np.zeros(self._owner.shape, np.int64)
         joint[self.seat, self.game] = self._checked(actions)
-        replaced = self._replace(joint, where)
-        self._opponents_act(joint, where)
-        self.engine.step(state, joint, where)
-        if self.policies:
-            self._until_learners(np.ones(self.num_games, np.bool_) if where is None else where)
+        with self.all_or_nothing():
+            replaced = self._replace(joint, where)
+            self._opponents_act(joint, where)
+            self._play(joint, where)
+            if self.policies:
+                self._until_learners(np.ones(self.num_games, np.bool_) if where is None else where)
+        state = self.state
         totals = state.totals()
         over = self.over
         if where is not None:
@@ -206,6 +236,23 @@ class SeatBatch:
             if self.options.illegal_action == "penalty":
                 mine -= self.options.illegal_penalty * replaced
         return mine
+
+    def _play(self, joint: NDArray[np.int64], where: Bool | None) -> None:
+        """Let the engine carry out all actions; say which opponent gave an illegal one."""
+        try:
+            self.engine.step(self.state, joint, where)
+        except IllegalActionError as error:
+            refused = self.engine.refused(self.state, joint, where)
+            seat, game = (int(i) for i in np.argwhere(refused)[0])
+            owner = int(self._owner[seat, game])
+            if owner == _LEARNER or self.over[game]:
+                raise
+            raise IllegalActionError(
+                f"opponent {type(self.policies[owner]).__name__}, player_{seat} in game {game}, "
+                f"chose action {joint[seat, game]}, which is not legal: legal actions are "
+                f"{self.engine.legal(self.state, seat, game)}. Its act() has to choose among the "
+                "ones marked in observation.action_mask"
+            ) from error
 
     def _checked(self, actions: ArrayLike) -> NDArray[Any]:
         acts = np.asarray(actions)
@@ -246,7 +293,7 @@ class SeatBatch:
                 return
             joint = np.zeros(self._owner.shape, np.int64)
             self._opponents_act(joint, alone)
-            self.engine.step(self.state, joint, alone)
+            self._play(joint, alone)
 
     def view(self, envs: Lanes | None = None) -> View:
         """Observe from all envs, or from those in `envs`; new arrays."""
@@ -256,53 +303,3 @@ class SeatBatch:
     def heads(self) -> NDArray[np.int64]:
         """Bull heads each env has taken in the episode, shape (n,)."""
         return self.state.totals()[self.seat, self.game].astype(np.int64)
-
-
-def consecutive_seeds(first: int, count: int) -> NDArray[np.uint64]:
-    """Seeds `first`, `first + 1`, ... of `count` games, shape (count,) uint64."""
-    if not 0 <= index(first) <= 2**64 - count:
-        raise ValueError(
-            f"seed={first} is not possible: seeds are whole numbers from 0 to {2**64 - count}"
-        )
-    return np.uint64(first) + np.arange(count, dtype=np.uint64)
-
-
-def _seats(seats: Sequence[int] | str, players: int) -> list[int]:
-    if isinstance(seats, str):
-        if seats != RANDOM_SEAT:
-            raise ValueError(
-                f"learning seat {seats!r} is not known: give seat numbers or {RANDOM_SEAT!r}"
-            )
-        return [0]
-    if not isinstance(seats, Iterable):
-        raise ValueError(f"learning seats {seats!r}: a list of seat numbers is needed")
-    chosen = [index(seat) for seat in seats]
-    if not chosen or len(set(chosen)) < len(chosen) or not set(chosen) <= set(range(players)):
-        raise ValueError(
-            f"learning seats {list(seats)} are not possible: with {players} players they are "
-            f"different numbers from 0 to {players - 1}, at least one"
-        )
-    return chosen
-
-
-def _policies(opponents: Opponents, needed: int) -> tuple[list[Policy], Lanes]:
-    """Distinct policies, and which of them sits at the first, second ... opponent's seat."""
-    if isinstance(opponents, (list, tuple)):
-        if len(opponents) != needed:
-            raise ValueError(
-                f"opponents has {len(opponents)} policies for {needed} seats: give one for each "
-                "seat that does not learn, or a single one for all of them"
-            )
-        named = list(opponents)
-    else:
-        named = [opponents] * needed
-    policies: list[Policy] = []
-    keys: list[Any] = []
-    order = []
-    for policy in named:
-        key = policy if isinstance(policy, str) else id(policy)
-        if key not in keys:
-            keys.append(key)
-            policies.append(make_policy(policy))
-        order.append(keys.index(key))
-    return policies, np.array(order, np.intp)

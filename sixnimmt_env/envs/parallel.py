@@ -9,10 +9,8 @@ from numpy.typing import NDArray
 from pettingzoo import ParallelEnv
 
 from sixnimmt_env.envs.agents import AgentGame, Info, Observation
-from sixnimmt_env.envs.options import IllegalAction, Reward, make_options, refuse_unknown
-from sixnimmt_env.rules import Episode, RowChoice
-from sixnimmt_env.state import OVER, State
-from sixnimmt_env.variants import DEFAULT
+from sixnimmt_env.envs.options import Layout, make_options, refuse_unknown
+from sixnimmt_env.state import State
 
 Observations = dict[str, Observation]
 Infos = dict[str, Info]
@@ -20,51 +18,46 @@ Step = tuple[Observations, dict[str, float], dict[str, bool], dict[str, bool], I
 
 
 def parallel_env(
-    num_players: int = 4,
-    variant: str = DEFAULT,
-    row_choice: RowChoice = "player",
-    episode: Episode = "round",
-    target: int | None = None,
-    rounds: int | None = None,
-    reward: Reward = "heads",
-    illegal_action: IllegalAction = "raise",
-    illegal_penalty: float = 1.0,
+    num_players: int | None = None,
+    variant: str | None = None,
+    *,
+    observation: Layout = "dict",
     render_mode: str | None = None,
-    **unknown: Any,
+    render_seat: int | None = None,
+    max_cycles: int | None = None,
+    **options: Any,
 ) -> SixNimmtParallelEnv:
     """Make the parallel environment.
 
     Parameters
     ----------
-    num_players, variant, row_choice, episode, target, rounds
-        What is played, see `sixnimmt_env.envs.options.make_options`.
-    reward, illegal_action, illegal_penalty
-        Conventions, see there.
+    num_players : int, optional
+        Seats, 4 unless given.
+    variant : str, optional
+        What is played, "base" unless given.
+    observation : {"dict", "flat"}
+        Dicts of "observation" (F,) float32 and "action_mask" (A,) int8, or the former alone; then
+        infos have the "action_mask".
     render_mode : {"human", "ansi"}, optional
         Print the table after every step, or let `render` return it as a string.
-    **unknown
-        Refused.
+    render_seat : int, optional
+        Show what this seat may see; all hands unless given.
+    max_cycles : int, optional
+        Cut the episode off after this many steps of the parallel environment.
+    **options
+        `row_choice`, `episode`, `target`, `rounds`, `rules`, `reward`, `illegal_action`,
+        `illegal_penalty`: see `sixnimmt_env.envs.options.make_options`.
 
     Raises
     ------
     ValueError
         For an option that is not possible.
     TypeError
-        For an option that there is not.
+        For an option that there is not, and a render mode that there is not.
     """
-    refuse_unknown(parallel_env, unknown)
-    options = make_options(
-        num_players=num_players,
-        variant=variant,
-        row_choice=row_choice,
-        episode=episode,
-        target=target,
-        rounds=rounds,
-        reward=reward,
-        illegal_action=illegal_action,
-        illegal_penalty=illegal_penalty,
-    )
-    return SixNimmtParallelEnv(options, render_mode)
+    refuse_unknown(parallel_env, options)
+    made = make_options(num_players, variant, **options)
+    return SixNimmtParallelEnv(made, observation, render_mode, render_seat, max_cycles)
 
 
 class SixNimmtParallelEnv(AgentGame, ParallelEnv[str, Observation, Any]):
@@ -74,7 +67,7 @@ class SixNimmtParallelEnv(AgentGame, ParallelEnv[str, Observation, Any]):
     ----------
     options : Options
         Rules and conventions.
-    render_mode : {"human", "ansi"}, optional
+    observation, render_mode, render_seat, max_cycles
         See `parallel_env`.
     """
 
@@ -86,7 +79,7 @@ class SixNimmtParallelEnv(AgentGame, ParallelEnv[str, Observation, Any]):
         Parameters
         ----------
         seed : int, optional
-            At least 0. The first reset without one draws a seed.
+            0 to 2**64 - 1. The first reset without one draws a seed.
         options : dict, optional
             Not used.
 
@@ -94,9 +87,9 @@ class SixNimmtParallelEnv(AgentGame, ParallelEnv[str, Observation, Any]):
         -------
         observations, infos : dict by agent
         """
-        state = self._begin(seed)
+        state = self._begin(seed, options)
         self._show()
-        return self._observations(state), self._infos(state)
+        return self._seen(state)
 
     def step(self, actions: dict[str, Any]) -> Step:
         """Let every agent act.
@@ -117,17 +110,14 @@ class SixNimmtParallelEnv(AgentGame, ParallelEnv[str, Observation, Any]):
         """
         state = self._playing()
         rewards = self._advance(state, self._joint(actions))
-        ended = bool(state.phase[0] == OVER)
-        if ended:
+        over, truncated = self._ended(state)
+        if over or truncated:
             self.agents = []
         self._show()
-        return (
-            self._observations(state),
-            rewards,
-            dict.fromkeys(self.possible_agents, ended),
-            dict.fromkeys(self.possible_agents, False),
-            self._infos(state),
-        )
+        observations, infos = self._seen(state)
+        terminations = dict.fromkeys(self.possible_agents, over)
+        truncations = dict.fromkeys(self.possible_agents, truncated)
+        return observations, rewards, terminations, truncations, infos
 
     def _joint(self, actions: dict[str, Any]) -> NDArray[Any]:
         agents = self.possible_agents
@@ -142,15 +132,16 @@ class SixNimmtParallelEnv(AgentGame, ParallelEnv[str, Observation, Any]):
             ) from None
         if len(actions) != len(agents):
             raise ValueError(f"unknown agents {sorted(set(actions) - set(agents))}: known {agents}")
-        for agent, value in zip(agents, values, strict=True):
-            if type(value) is not int:
-                self._check_number(agent, value)
-        return np.array(values)[:, None]
+        numbers = [
+            value if type(value) is int else self._number(agent, value)
+            for agent, value in zip(agents, values, strict=True)
+        ]
+        return np.array(numbers)[:, None]
 
-    def _observations(self, state: State) -> Observations:
+    def _seen(self, state: State) -> tuple[Observations, Infos]:
         vectors, masks = self._observe(state, self._seats)
-        # Copies, since from a row of an array all the others can be reached.
-        return {
-            agent: {"observation": vector.copy(), "action_mask": mask.copy()}
+        observations = {
+            agent: self._layout(vector, mask)
             for agent, vector, mask in zip(self.possible_agents, vectors, masks, strict=True)
         }
+        return observations, self._infos(state, masks)

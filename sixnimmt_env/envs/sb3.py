@@ -9,12 +9,20 @@ import numpy as np
 from numpy.typing import NDArray
 from stable_baselines3.common.vec_env.base_vec_env import VecEnv
 
-from sixnimmt_env.encoding import observation_size
-from sixnimmt_env.envs.batch import Opponents, SeatBatch, View, consecutive_seeds
-from sixnimmt_env.envs.options import make_options, refuse_unknown
-from sixnimmt_env.envs.spaces import action_space, flat_space
+from sixnimmt_env.envs.batch import SeatBatch
+from sixnimmt_env.envs.options import Layout, is_flat, make_options, refuse_unknown
+from sixnimmt_env.envs.seating import (
+    ALL_SEATS,
+    Opponents,
+    consecutive_seeds,
+    game_count,
+)
+from sixnimmt_env.envs.seating import (
+    learning_seats as checked_seats,
+)
+from sixnimmt_env.envs.spaces import action_space, observation_space
+from sixnimmt_env.envs.views import View
 
-ALL_SEATS = "all"
 Indices = int | Sequence[int] | None
 Step = tuple[Any, NDArray[np.float32], NDArray[np.bool_], list[dict[str, Any]]]
 
@@ -35,13 +43,16 @@ class SixNimmtVecEnv(VecEnv):
     opponents : str, Policy or sequence of them
         Who holds the other seats: one policy for all of them, or one for each, clockwise from
         the first learning seat. Not used when all seats learn.
+    observation : {"flat", "dict"}
+        Observations (n, F) float32, or dicts of them as "observation" and of "action_mask" (n, A)
+        int8. `action_masks` has the masks in either case.
     **options
-        `num_players`, `variant`, `row_choice`, `episode`, `target`, `rounds`, `reward`,
+        `num_players`, `variant`, `row_choice`, `episode`, `target`, `rounds`, `rules`, `reward`,
         `illegal_action`, `illegal_penalty`: see `sixnimmt_env.envs.options.make_options`.
 
     Notes
     -----
-    Observations are (n, F) float32, new arrays in every step; `action_masks` has the masks.
+    Observations are new arrays in every step.
     Infos of the last step of an episode hold "terminal_observation", "TimeLimit.truncated" (always
     False), "heads" (taken in the episode) and "illegal_actions" (replaced in it); `reset_infos`
     the "seat".
@@ -54,16 +65,17 @@ class SixNimmtVecEnv(VecEnv):
         num_games: int,
         learning_seats: Sequence[int] | str = ALL_SEATS,
         opponents: Opponents = "random",
+        observation: Layout = "flat",
         **options: Any,
     ) -> None:
         refuse_unknown(SixNimmtVecEnv, options)
         made = make_options(**options)
         self.rules = made.rules
-        seats = learning_seats
-        if isinstance(seats, str) and seats == ALL_SEATS:
-            seats = range(made.rules.num_players)
+        self._flat = is_flat(observation)
+        num_games = game_count("num_games", num_games)
+        seats = checked_seats(learning_seats, made.rules.num_players)
         self._batch = SeatBatch(made, num_games, seats, opponents)
-        space = flat_space(observation_size(made.rules))
+        space = observation_space(made.rules, self._flat)
         super().__init__(self._batch.num_envs, space, action_space(made.rules))
         self._first_seed: int | None = None
         self._actions: NDArray[Any] | None = None
@@ -75,21 +87,20 @@ class SixNimmtVecEnv(VecEnv):
         Parameters
         ----------
         seed : int, optional
-            At least 0; drawn unless given.
+            0 to 2**64 - 1 for the last game; drawn unless given.
 
         Returns
         -------
         list of int
             Seed of each env's game.
         """
-        self._first_seed = int(np.random.SeedSequence().generate_state(1)[0])
-        if seed is not None:
-            self._first_seed = seed
-        seeds = consecutive_seeds(self._first_seed, self._batch.num_games)
+        first = int(np.random.SeedSequence().generate_state(1)[0]) if seed is None else seed
+        seeds = consecutive_seeds(first, self._batch.num_games)
+        self._first_seed = int(first)
         self._seeds = [int(word) for word in seeds[self._batch.game]]
         return self._seeds
 
-    def reset(self) -> NDArray[np.float32]:
+    def reset(self) -> Any:
         """Begin new episodes: of the seed if there is a new one, else each game's next one."""
         if self._first_seed is None and not self._batch.started:
             self.seed()
@@ -102,7 +113,7 @@ class SixNimmtVecEnv(VecEnv):
         self._reset_options()
         self._note_seats(range(self.num_envs))
         self._view = self._batch.view()
-        return self._view.observation
+        return self._view.layout(self._flat)
 
     def step_async(self, actions: NDArray[Any]) -> None:
         """Take the actions (n,) that `step_wait` will carry out."""
@@ -113,35 +124,37 @@ class SixNimmtVecEnv(VecEnv):
 
         Returns
         -------
-        observations (n, F) float32, rewards (n,) float32, dones (n,) bool, infos
+        observations, rewards (n,) float32, dones (n,) bool, infos
 
         Raises
         ------
         IllegalActionError
-            With `illegal_action="raise"`; all games are as they were before.
+            With `illegal_action="raise"`, or of an opponent; all games are as they were before.
         """
         if self._actions is None:
             raise RuntimeError("there are no actions: call step_async() before step_wait()")
         actions, self._actions = self._actions, None
         batch = self._batch
-        rewards = batch.step(actions)
-        dones = batch.over[batch.game]
         infos: list[dict[str, Any]] = [{} for _ in range(self.num_envs)]
-        self._view = batch.view()
-        if dones.any():
-            self._end_episodes(self._view, np.flatnonzero(dones), infos)
-        return self._view.observation, rewards.astype(np.float32), dones, infos
+        with batch.all_or_nothing():
+            rewards = batch.step(actions)
+            dones = batch.over[batch.game]
+            view = batch.view()
+            if dones.any():
+                self._end_episodes(view, np.flatnonzero(dones), infos)
+        self._view = view
+        return view.layout(self._flat), rewards.astype(np.float32), dones, infos
 
     def _end_episodes(
         self, view: View, envs: NDArray[np.intp], infos: list[dict[str, Any]]
     ) -> None:
         batch = self._batch
-        final = view.observation[envs]
+        final = view.take(envs)
         heads, illegal = batch.heads()[envs].tolist(), batch.illegal[envs].tolist()
         numbers = envs.tolist()
         for row, env in enumerate(numbers):
             infos[env] = {
-                "terminal_observation": final[row],
+                "terminal_observation": final.row(row, self._flat),
                 "TimeLimit.truncated": False,
                 "heads": heads[row],
                 "illegal_actions": illegal[row],

@@ -7,12 +7,24 @@ from typing import Any, SupportsFloat
 import gymnasium
 import numpy as np
 
-from sixnimmt_env.envs.batch import Opponents, SeatBatch
-from sixnimmt_env.envs.options import RENDER_MODES, check_render_mode, make_options, refuse_unknown
-from sixnimmt_env.envs.spaces import action_space, dict_space
+from sixnimmt_env.envs.batch import SeatBatch
+from sixnimmt_env.envs.options import (
+    RENDER_MODES,
+    Layout,
+    check_render_mode,
+    check_render_seat,
+    is_flat,
+    make_options,
+    refuse_unknown,
+    reset_options,
+    seed_word,
+)
+from sixnimmt_env.envs.seating import Opponents, learning_seat
+from sixnimmt_env.envs.spaces import action_space, observation_space
+from sixnimmt_env.envs.views import View
 from sixnimmt_env.state import State
 
-Observation = dict[str, Any]
+Observation = Any
 Info = dict[str, Any]
 
 
@@ -26,16 +38,20 @@ class SixNimmtEnv(gymnasium.Env[Observation, Any]):
         the learner. Names as for `sixnimmt_env.policy.make_policy`.
     seat : int or "random"
         The learner's seat, or one drawn anew for every episode.
+    observation : {"dict", "flat"}
+        Dicts of "observation" (F,) float32 and "action_mask" (A,) int8, 1 for every legal action,
+        or the former alone; then infos have the "action_mask".
     render_mode : {"human", "ansi"}, optional
         Print the table after every step, or let `render` return it as a string.
+    render_seat : int, optional
+        Show what this seat may see, instead of what the learner may.
     **options
-        `num_players`, `variant`, `row_choice`, `episode`, `target`, `rounds`, `reward`,
+        `num_players`, `variant`, `row_choice`, `episode`, `target`, `rounds`, `rules`, `reward`,
         `illegal_action`, `illegal_penalty`: see `sixnimmt_env.envs.options.make_options`.
 
     Notes
     -----
-    Observations are dicts of "observation" (F,) float32 and "action_mask" (A,) int8, 1 for every
-    legal action: `env.action_space.sample(observation["action_mask"])` is always legal.
+    `env.action_space.sample(observation["action_mask"])` is always legal.
 
     `reset(seed=s)` begins game 0 of that seed, each further `reset()` its next game.
 
@@ -48,16 +64,21 @@ class SixNimmtEnv(gymnasium.Env[Observation, Any]):
         self,
         opponents: Opponents = "random",
         seat: int | str = 0,
+        observation: Layout = "dict",
         render_mode: str | None = None,
+        render_seat: int | None = None,
         **options: Any,
     ) -> None:
         refuse_unknown(SixNimmtEnv, options)
-        seats = seat if isinstance(seat, str) else [seat]
-        self._batch = SeatBatch(make_options(**options), 1, seats, opponents)
-        self.rules = self._batch.rules
-        self.render_mode = check_render_mode(render_mode)
-        self.observation_space = dict_space(self.rules)
-        self.action_space = action_space(self.rules)
+        made = make_options(**options)
+        self.rules = made.rules
+        self.render_mode = check_render_mode(render_mode, RENDER_MODES)
+        self.render_seat = check_render_seat(render_seat, made.rules)
+        self._flat = is_flat(observation)
+        self.observation_space = observation_space(made.rules, self._flat)
+        self.action_space = action_space(made.rules)
+        seats = learning_seat(seat, made.rules.num_players)
+        self._batch = SeatBatch(made, 1, seats, opponents)
 
     @property
     def game(self) -> State:
@@ -77,10 +98,12 @@ class SixNimmtEnv(gymnasium.Env[Observation, Any]):
         Parameters
         ----------
         seed : int, optional
-            At least 0. The first reset without one draws a seed.
+            0 to 2**64 - 1. The first reset without one draws a seed.
         options : dict, optional
             Not used.
         """
+        reset_options(options)
+        seed = None if seed is None else seed_word(seed)
         super().reset(seed=seed)
         if seed is not None:
             self._batch.start(seed)
@@ -89,7 +112,7 @@ class SixNimmtEnv(gymnasium.Env[Observation, Any]):
         else:
             self._batch.start(int(self.np_random.integers(2**32)))
         self._show()
-        return self._observation(), self._info()
+        return self._seen()
 
     def step(self, action: Any) -> tuple[Observation, SupportsFloat, bool, bool, Info]:
         """Act, and let the opponents act until the learner decides again or the end.
@@ -97,30 +120,33 @@ class SixNimmtEnv(gymnasium.Env[Observation, Any]):
         Raises
         ------
         IllegalActionError
-            With `illegal_action="raise"`; the game is as it was before.
+            With `illegal_action="raise"`, or of an opponent; the game is as it was before.
         """
         reward = self._batch.step(np.reshape(action, -1))
         self._show()
-        over = bool(self._batch.over[0])
-        return self._observation(), float(reward[0]), over, False, self._info()
+        observation, info = self._seen()
+        return observation, float(reward[0]), bool(self._batch.over[0]), False, info
 
     def action_masks(self) -> np.ndarray[Any, np.dtype[np.bool_]]:
         """Legal actions (A,) bool, where sb3-contrib's MaskablePPO looks for them."""
         mask = self._batch.view().action_mask[0]
         return np.asarray(mask, np.bool_)
 
-    def _observation(self) -> Observation:
+    def _seen(self) -> tuple[Observation, Info]:
         view = self._batch.view()
-        return {"observation": view.observation[0], "action_mask": view.action_mask[0]}
+        return view.row(0, self._flat), self._info(view)
 
-    def _info(self) -> Info:
+    def _info(self, view: View) -> Info:
         state = self._batch.state
-        return {
+        info: Info = {
             "heads": int(self._batch.heads()[0]),
             "turn": int(state.turn[0]),
             "round": int(state.round[0]),
             "illegal_actions": int(self._batch.illegal[0]),
         }
+        if self._flat:
+            info["action_mask"] = view.action_mask[0]
+        return info
 
     def _show(self) -> None:
         if self.render_mode == "human":
@@ -132,10 +158,10 @@ class SixNimmtEnv(gymnasium.Env[Observation, Any]):
             raise RuntimeError(
                 "nothing can be rendered: make the environment with render_mode='ansi' or 'human'"
             )
-        from sixnimmt_env.render.ansi import render
+        from sixnimmt_env.render.ansi import render, show
 
-        table = render(self._batch.state, self.rules, seat=self.seat)
+        seat = self.seat if self.render_seat is None else self.render_seat
         if self.render_mode == "human":
-            print(table)
+            show(self._batch.state, self.rules, seat=seat)
             return None
-        return table
+        return render(self._batch.state, self.rules, seat=seat)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from gymnasium import spaces
 
@@ -27,3 +29,8 @@ def dict_space(rules: Rules) -> spaces.Dict:
             "action_mask": spaces.Box(0, 1, (rules.num_actions,), np.int8),
         }
     )
+
+
+def observation_space(rules: Rules, flat: bool) -> spaces.Space[Any]:
+    """Make the space of observations: encoded ones alone if `flat`, else with the mask."""
+    return flat_space(observation_size(rules)) if flat else dict_space(rules)

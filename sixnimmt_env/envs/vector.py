@@ -3,26 +3,39 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 from numpy.typing import ArrayLike, NDArray
 
-from sixnimmt_env.envs.batch import Lanes, Opponents, SeatBatch, View, consecutive_seeds
-from sixnimmt_env.envs.options import check_render_mode, make_options, one_of, refuse_unknown
-from sixnimmt_env.envs.spaces import action_space, dict_space
+from sixnimmt_env.checks import is_whole, one_of
+from sixnimmt_env.envs.batch import SeatBatch
+from sixnimmt_env.envs.each import EachEnv
+from sixnimmt_env.envs.options import (
+    Layout,
+    check_render_mode,
+    check_render_seat,
+    is_flat,
+    make_options,
+    refuse_unknown,
+    reset_options,
+    step_limit,
+)
+from sixnimmt_env.envs.seating import Opponents, game_count, game_seeds, learning_seat
+from sixnimmt_env.envs.spaces import action_space, observation_space
+from sixnimmt_env.envs.views import Lanes, View
 
 Bool = NDArray[np.bool_]
 Floats = NDArray[np.float64]
 Infos = dict[str, Any]
 Step = tuple[Any, Floats, Bool, Bool, Infos]
 
-OBSERVATIONS = ("dict", "flat")
+RENDER_MODES = ("ansi",)
 
 
-class SixNimmtVectorEnv(VectorEnv[Any, Any, Any]):
+class SixNimmtVectorEnv(EachEnv, VectorEnv[Any, Any, Any]):
     """Many games at once, with one learner in each, or with learners in all seats.
 
     Parameters
@@ -39,14 +52,19 @@ class SixNimmtVectorEnv(VectorEnv[Any, Any, Any]):
         Every seat learns. All seats of a game end and restart together.
     observation : {"dict", "flat"}
         Dicts of "observation" (n, F) float32 and "action_mask" (n, A) int8, or the former alone;
-        `action_masks` has the masks in either case.
+        then infos have the "action_mask". `action_masks` has it in either case.
     autoreset_mode : AutoresetMode or str
         What becomes of a game that is over: its next one begins in the next step (default), in
         the same step, or when `reset(options={"reset_mask": ...})` is called.
     render_mode : {"ansi"}, optional
         Let `render` return the tables as strings.
+    render_seat : int, optional
+        Show what this seat may see, instead of what each env's learner may.
+    max_episode_steps : int, optional
+        Truncate episodes after this many steps of the learners, as `gymnasium.make` does for
+        the single env; None or -1 for never.
     **options
-        `num_players`, `variant`, `row_choice`, `episode`, `target`, `rounds`, `reward`,
+        `num_players`, `variant`, `row_choice`, `episode`, `target`, `rounds`, `rules`, `reward`,
         `illegal_action`, `illegal_penalty`: see `sixnimmt_env.envs.options.make_options`.
 
     Notes
@@ -65,39 +83,42 @@ class SixNimmtVectorEnv(VectorEnv[Any, Any, Any]):
         opponents: Opponents = "random",
         seat: int | str = 0,
         self_play: bool = False,
-        observation: Literal["dict", "flat"] = "dict",
+        observation: Layout = "dict",
         autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
         render_mode: str | None = None,
+        render_seat: int | None = None,
+        max_episode_steps: int | None = None,
         **options: Any,
     ) -> None:
         refuse_unknown(SixNimmtVectorEnv, options)
         made = make_options(**options)
-        one_of("observation", observation, OBSERVATIONS)
-        if not isinstance(num_envs, (int, np.integer)) or num_envs < 1:
-            raise ValueError(f"num_envs={num_envs!r} is not possible: it is whole and at least 1")
-        seats: Sequence[int] | str = seat if isinstance(seat, str) else [seat]
-        num_games = num_envs
+        self.rules = made.rules
+        self.num_envs = game_count("num_envs", num_envs)
+        self.render_mode = check_render_mode(render_mode, RENDER_MODES)
+        self.render_seat = check_render_seat(render_seat, made.rules)
+        self.autoreset_mode = _autoreset(autoreset_mode)
+        self.metadata = {"render_modes": list(RENDER_MODES), "autoreset_mode": self.autoreset_mode}
+        self._flat = is_flat(observation)
+        self._limit = step_limit("max_episode_steps", max_episode_steps)
+        if not isinstance(self_play, (bool, np.bool_)):
+            raise ValueError(f"self_play={self_play!r} is not possible: it is True or False")
+        seats, num_games = learning_seat(seat, made.rules.num_players), self.num_envs
         if self_play:
             seats = range(made.rules.num_players)
-            num_games, left = divmod(num_envs, len(seats))
+            num_games, left = divmod(self.num_envs, len(seats))
             if left:
                 raise ValueError(
                     f"num_envs={num_envs} is not possible: in self-play it is the number of games "
                     f"times the {len(seats)} players"
                 )
-        self._batch = SeatBatch(made, num_games, seats, opponents)
+        super().__init__(SeatBatch(made, num_games, seats, opponents))
         self._games = np.arange(num_games)
-        self._flat = observation == "flat"
-        self.rules = made.rules
-        self.num_envs = num_envs
-        self.render_mode = check_render_mode(render_mode)
-        self.autoreset_mode = AutoresetMode(autoreset_mode)
-        self.metadata = {"render_modes": ["ansi"], "autoreset_mode": self.autoreset_mode}
-        space = dict_space(made.rules)
-        self.single_observation_space = space["observation"] if self._flat else space
-        self.observation_space = batch_space(self.single_observation_space, num_envs)
+        # Steps of the episode, counted where there is a limit.
+        self._steps = np.zeros(num_games, np.int64)
+        self.single_observation_space = observation_space(made.rules, self._flat)
+        self.observation_space = batch_space(self.single_observation_space, self.num_envs)
         self.single_action_space = action_space(made.rules)
-        self.action_space = batch_space(self.single_action_space, num_envs)
+        self.action_space = batch_space(self.single_action_space, self.num_envs)
         self._view: View | None = None
 
     def reset(
@@ -114,26 +135,35 @@ class SixNimmtVectorEnv(VectorEnv[Any, Any, Any]):
             Game i begins game 0 of seed `seed + i`, or of the i-th of the sequence; without a
             seed the next game of its last one. The first reset without one draws a seed.
         options : dict, optional
-            "reset_mask", (n,) bool: envs to reset, the others go on.
+            "reset_mask", (n,) bool: envs to reset, the others go on and are not marked in the
+            infos.
+
+        Raises
+        ------
+        ValueError, TypeError
+            For seeds or options that cannot be. No game has changed then.
         """
-        if isinstance(seed, (str, float)):
-            raise ValueError(
-                f"seed={seed!r} is not possible: a whole number from 0 on, or one for each game"
-            )
-        number = int(seed) if isinstance(seed, (int, np.integer)) else None
+        games = self._chosen(reset_options(options))
+        seeds = None if seed is None else game_seeds(seed, self._games.size)
+        number = int(seed) if is_whole(seed) else None  # type: ignore[arg-type]
         super().reset(seed=number)
-        games = self._chosen(options or {})
         batch = self._batch
-        if number is not None and games.size == self._games.size:
-            batch.start(number)
-        else:
-            fresh = not batch.started
-            if fresh:
-                batch.start(int(self.np_random.integers(2**32)))
-            if seed is not None or not fresh:
-                self._begin(games, seed)
-        self._view = batch.view()
-        return self._observation(), self._infos(np.ones(self.num_envs, np.bool_))
+        begun = np.zeros(self._games.size, np.bool_)
+        begun[games] = True
+        with batch.all_or_nothing():
+            if number is not None and begun.all():
+                batch.start(number)
+            else:
+                if not batch.started:
+                    batch.start(int(self.np_random.integers(2**32)))
+                    begun[:] = True
+                elif seeds is None:
+                    batch.restart(games)
+                if seeds is not None:
+                    self._begin(games, *seeds)
+            self._view = batch.view()
+        self._steps[begun] = 0
+        return self._view.layout(self._flat), self._infos(begun[batch.game])
 
     def step(self, actions: ArrayLike) -> Step:
         """Act in every game, and let the opponents act until a learner decides again.
@@ -152,52 +182,60 @@ class SixNimmtVectorEnv(VectorEnv[Any, Any, Any]):
         Raises
         ------
         IllegalActionError
-            With `illegal_action="raise"`; all games are as they were before.
+            With `illegal_action="raise"`, or of an opponent; all games are as they were before.
         """
         batch = self._batch
-        ended = batch.over
-        if self.autoreset_mode != AutoresetMode.SAME_STEP and ended.any():
-            rewards = batch.step(actions, ~ended)
-            if self.autoreset_mode == AutoresetMode.NEXT_STEP:
-                batch.restart(np.flatnonzero(ended))
-        else:
-            rewards = batch.step(actions)
-        over = batch.over[batch.game]
         infos: Infos = {}
-        self._view = batch.view()
-        if self.autoreset_mode == AutoresetMode.SAME_STEP and over.any():
-            infos = self._restart_same_step(over)
+        with batch.all_or_nothing():
+            ended = batch.over | self._cut_off(self._steps)
+            waiting = self.autoreset_mode != AutoresetMode.SAME_STEP and bool(ended.any())
+            rewards = batch.step(actions, ~ended if waiting else None)
+            steps = self._steps + ~ended
+            if waiting and self.autoreset_mode == AutoresetMode.NEXT_STEP:
+                batch.restart(np.flatnonzero(ended))
+                steps[ended] = 0
+            over, cut_off = batch.over, self._cut_off(steps)
+            view = batch.view()
+            if self.autoreset_mode == AutoresetMode.SAME_STEP and (over | cut_off).any():
+                infos = self._restart_same_step(view, over | cut_off)
+                steps[over | cut_off] = 0
+        self._steps, self._view = steps, view
         infos |= self._infos(np.ones(self.num_envs, np.bool_))
-        return self._observation(), rewards, over, np.zeros(self.num_envs, np.bool_), infos
+        over, cut_off = over[batch.game], cut_off[batch.game]
+        return view.layout(self._flat), rewards, over, cut_off, infos
+
+    def _cut_off(self, steps: NDArray[np.int64]) -> Bool:
+        if self._limit is None:
+            return np.zeros(steps.size, np.bool_)
+        cut_off: Bool = steps >= self._limit
+        return cut_off
 
     def action_masks(self) -> Bool:
         """Legal actions at the last observation, shape (n, A)."""
         return self._last.action_mask.astype(np.bool_)
 
     def render(self) -> tuple[str, ...]:
-        """Return the table of every env as a string, seen by its learner."""
+        """Return the table of every env as a string, seen by its learner or by `render_seat`."""
+        if self.render_mode is None:
+            raise RuntimeError(
+                "nothing can be rendered: make the environment with render_mode='ansi'"
+            )
         from sixnimmt_env.render.ansi import render
 
-        seats = zip(self._batch.game.tolist(), self._batch.seat.tolist(), strict=True)
+        state, seats = self._batch.state, self._batch.seat.tolist()
+        if self.render_seat is not None:
+            seats = [self.render_seat] * self.num_envs
         return tuple(
-            render(self._batch.state, self.rules, game=game, seat=seat) for game, seat in seats
+            render(state, self.rules, game=game, seat=seat)
+            for game, seat in zip(self._batch.game.tolist(), seats, strict=True)
         )
 
-    def _begin(self, games: Lanes, seed: int | Sequence[int | None] | None) -> None:
-        batch, count = self._batch, self._games.size
-        if seed is None:
-            batch.restart(games)
-        elif isinstance(seed, (int, np.integer)):
-            batch.begin(games, consecutive_seeds(int(seed), count)[games])
-        elif len(seed) != count:
-            raise ValueError(f"{len(seed)} seeds for {count} games: one for each is needed")
-        else:
-            given = {game: seed[game] for game in games.tolist()}
-            new = [game for game, word in given.items() if word is not None]
-            batch.restart(np.array([game for game in given if game not in new], np.intp))
-            batch.begin(np.array(new, np.intp), np.array([given[game] for game in new], np.uint64))
-            if len(new) == count:
-                batch.rng = np.random.default_rng([int(given[game] or 0) for game in new])
+    def _begin(self, games: Lanes, words: NDArray[np.uint64], given: Bool) -> None:
+        batch, given = self._batch, given[games]
+        batch.restart(games[~given])
+        batch.begin(games[given], words[games[given]])
+        if given.all() and games.size == self._games.size:
+            batch.rng = np.random.default_rng(words.tolist())
 
     @property
     def _last(self) -> View:
@@ -226,32 +264,25 @@ class SixNimmtVectorEnv(VectorEnv[Any, Any, Any]):
             )
         return np.flatnonzero(by_seat[0])
 
-    def _restart_same_step(self, over: Bool) -> Infos:
-        envs = np.flatnonzero(over)
-        final = self._last.take(envs)
+    def _restart_same_step(self, view: View, ended: Bool) -> Infos:
+        """Begin the next episodes of the games that ended, also in `view`; infos of the old."""
+        envs = ended[self._batch.game]
+        numbers = np.flatnonzero(envs)
+        final = view.take(numbers)
         observations = np.full(self.num_envs, None, object)
-        for row, env in enumerate(envs):
-            vector, mask = final.observation[row], final.action_mask[row]
-            observations[env] = (
-                vector if self._flat else {"observation": vector, "action_mask": mask}
-            )
+        for row, env in enumerate(numbers):
+            observations[env] = final.row(row, self._flat)
         infos = {
             "final_obs": observations,
-            "_final_obs": over.copy(),
-            "final_info": self._infos(over),
-            "_final_info": over.copy(),
+            "_final_obs": envs.copy(),
+            "final_info": self._infos(envs, view),
+            "_final_info": envs.copy(),
         }
-        self._batch.restart(np.flatnonzero(self._batch.over))
-        self._last.put(envs, self._batch.view(envs))
+        self._batch.restart(np.flatnonzero(ended))
+        view.put(numbers, self._batch.view(numbers))
         return infos
 
-    def _observation(self) -> Any:
-        view = self._last
-        if self._flat:
-            return view.observation
-        return {"observation": view.observation, "action_mask": view.action_mask}
-
-    def _infos(self, envs: Bool) -> Infos:
+    def _infos(self, envs: Bool, view: View | None = None) -> Infos:
         batch = self._batch
         infos: Infos = {}
         for name, values in (
@@ -262,4 +293,15 @@ class SixNimmtVectorEnv(VectorEnv[Any, Any, Any]):
         ):
             infos[name] = np.where(envs, values, 0).astype(np.int64)
             infos[f"_{name}"] = envs.copy()
+        if self._flat:
+            infos["action_mask"] = (view or self._last).action_mask * envs[:, None]
+            infos["_action_mask"] = envs.copy()
         return infos
+
+
+def _autoreset(mode: AutoresetMode | str) -> AutoresetMode:
+    known = {each.value: each for each in AutoresetMode}
+    if isinstance(mode, AutoresetMode):
+        return mode
+    one_of("autoreset_mode", mode, known)
+    return known[mode]

@@ -1,7 +1,7 @@
 """A game as text for a terminal.
 
 Every card is shown with its bull heads as a small raised number: `55⁷` is card 55 with 7 heads, `0`
-a 0 card, which has none.
+a 0 card, which has none. In ASCII that is `55^7`, for terminals that know no raised numbers.
 Colours only repeat what the text says, and are left out where the environment variable
 `NO_COLOR` is set (https://no-color.org).
 """
@@ -9,25 +9,46 @@ Colours only repeat what the text says, and are left out where the environment v
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterable
 from typing import Final
 
 import numpy as np
 
 from sixnimmt_env.cards import BULL_HEADS, NUM_ROWS, ROW_CAPACITY, ZERO
+from sixnimmt_env.checks import number_below
 from sixnimmt_env.position import pile_of
 from sixnimmt_env.rules import Rules
 from sixnimmt_env.state import DRAFT, OVER, PLAY, POOL, SECOND, TAKE, State
 
 _RAISED: Final = "⁰¹²³⁴⁵⁶⁷"
 _COLOUR_OF_HEADS: Final = {0: "", 1: "", 2: "36", 3: "33", 5: "31", 7: "1;35"}
-# Cards in a line of 80 columns.
-_POOL_WIDTH: Final = 15
-_HAND_WIDTH: Final = 12
-_PILE_WIDTH: Final = 10
+_BETWEEN: Final = "·"
+# Columns for the cards in a line of 80.
+_POOL_WIDTH: Final = 75
+_HAND_WIDTH: Final = 60
+_PILE_WIDTH: Final = 50
 
 
-def render(state: State, rules: Rules, game: int = 0, seat: int | None = None) -> str:
+def show(state: State, rules: Rules, game: int = 0, seat: int | None = None) -> None:
+    """Print what `render` returns, in ASCII where stdout cannot encode all of it."""
+    encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
+    try:
+        (_RAISED + _BETWEEN).encode(encoding)
+        table = render(state, rules, game, seat)
+        table.encode(encoding)  # the name of a game may be in any language
+    except UnicodeEncodeError:
+        table = render(state, rules, game, seat, ascii_only=True)
+    print(table)
+
+
+def render(
+    state: State,
+    rules: Rules,
+    game: int = 0,
+    seat: int | None = None,
+    ascii_only: bool = False,
+) -> str:
     """Draw the table of one game.
 
     Parameters
@@ -42,6 +63,8 @@ def render(state: State, rules: Rules, game: int = 0, seat: int | None = None) -
         Show what this seat may see: hands of the others are hidden, unless the game is played
         with open hands, and so are first cards that they have committed face down. All of it is
         shown if left out.
+    ascii_only : bool
+        Write `55^7` instead of `55⁷`, and nothing else that is not ASCII.
 
     Returns
     -------
@@ -54,23 +77,28 @@ def render(state: State, rules: Rules, game: int = 0, seat: int | None = None) -
     ValueError
         If there is no such game or seat.
     """
-    if not 0 <= game < state.num_games:
-        raise ValueError(f"there is no game {game}: the games are 0 to {state.num_games - 1}")
-    if seat is not None and not 0 <= seat < state.num_players:
-        raise ValueError(f"there is no seat {seat}: the seats are 0 to {state.num_players - 1}")
-    table = _Table(state.take([game]), rules, seat, colour=not os.environ.get("NO_COLOR"))
+    game = number_below("game", game, state.num_games)
+    seat = seat if seat is None else number_below("seat", seat, state.num_players)
+    table = _Table(state.take([game]), rules, seat, not os.environ.get("NO_COLOR"), ascii_only)
     parts = [table.title(), table.rows(), table.last_turn(), table.seats(), table.decision()]
-    return "\n\n".join("\n".join(lines) for lines in parts if lines)
+    text = "\n\n".join("\n".join(lines) for lines in parts if lines)
+    return text.encode("ascii", "backslashreplace").decode() if ascii_only else text
 
 
 class _Table:
     """One game and how to show it; every method returns lines."""
 
-    def __init__(self, state: State, rules: Rules, seat: int | None, colour: bool) -> None:
+    def __init__(
+        self, state: State, rules: Rules, seat: int | None, colour: bool, ascii_only: bool
+    ) -> None:
         self.state = state
         self.rules = rules
         self.seat = seat
         self.colour = colour
+        self.ascii_only = ascii_only
+        # Columns of a card, with room before the widest one.
+        self.width = 6 if ascii_only else 5
+        self.no_card = " " * (self.width - 1)
         self.phase = int(state.phase[0])
         self.turn = int(state.turn[0])
 
@@ -86,7 +114,7 @@ class _Table:
             turn = f"turn {self.turn + (self.phase != OVER)}"
             # With two cards in a turn nobody knows how many turns there will be.
             parts.append(turn if rules.cards_per_turn > 1 else f"{turn} of {size}")
-        return [self._paint(" · ".join(parts), "1")]
+        return [self._paint((" - " if self.ascii_only else f" {_BETWEEN} ").join(parts), "1")]
 
     def rows(self) -> list[str]:
         if self.phase == DRAFT:
@@ -94,7 +122,7 @@ class _Table:
         lines = []
         for number, row in enumerate(self.state.rows[..., 0], 1):
             cards = [int(card) for card in row if card]
-            gap = "     " * (ROW_CAPACITY - len(cards))
+            gap = " " * self.width * (ROW_CAPACITY - len(cards))
             heads = f"{_heads(int(self.state.row_heads[number - 1, 0]), 3):<9}"
             note = {ROW_CAPACITY: "full, the next card takes it", ROW_CAPACITY - 1: "room for one"}
             mark = "!" if len(cards) == ROW_CAPACITY else " "
@@ -144,19 +172,19 @@ class _Table:
         lines = []
         for seat in range(self.rules.num_players):
             mark = self._paint("*", "1") if acting[seat] else " "
-            first, *more = self._hand(seat) or ["    -"]
+            first, *more = self._hand(seat) or [f"{self.no_card}-"]
             lines += [f"{mark} seat {seat}  hand  {first}", *_indented(more), *self._pile(seat)]
         return lines
 
     def _hand(self, seat: int) -> list[str]:
         cards = [int(card) for card in self.state.hand[seat, :, 0] if card]
         if self.seat not in (None, seat) and not self.rules.open_hands:
-            size = len(cards)
-            return ["    ?" * min(_HAND_WIDTH, size - i) for i in range(0, size, _HAND_WIDTH)]
+            size, most = len(cards), _HAND_WIDTH // self.width
+            return [f"{self.no_card}?" * min(most, size - i) for i in range(0, size, most)]
         lines = self._wrapped(cards, _HAND_WIDTH)
         committed = int(self.state.committed[seat, 0]) if self.phase == SECOND else 0
         if committed:
-            lines = lines or ["    -"]
+            lines = lines or [f"{self.no_card}-"]
             lines.append(f"  + first card {self._cards([committed]).strip()}")
         return lines
 
@@ -166,11 +194,12 @@ class _Table:
         if self.rules.episode == "match" or score:
             total += f", {int(self.state.totals()[seat, 0])} in all"
         lines = self._wrapped(pile_of(self.state, seat), _PILE_WIDTH)
-        first = f"          pile  {lines[0] if lines else '    -'}  {total}"
+        first = f"          pile  {lines[0] if lines else self.no_card + '-'}  {total}"
         return [first, *_indented(lines[1:])]
 
-    def _wrapped(self, cards: list[int], width: int) -> list[str]:
-        return [self._cards(cards[i : i + width]) for i in range(0, len(cards), width)]
+    def _wrapped(self, cards: list[int], columns: int) -> list[str]:
+        most = columns // self.width
+        return [self._cards(cards[i : i + most]) for i in range(0, len(cards), most)]
 
     def decision(self) -> list[str]:
         seat = int(self.state.actor[0])
@@ -194,12 +223,15 @@ class _Table:
         return [f"Over: {names} {'win' if len(best) > 1 else 'wins'} with {_heads(most)}."]
 
     def _cards(self, cards: Iterable[int]) -> str:
-        """Cards five columns wide each, so that those above one another line up."""
+        """Cards of the same width, so that those above one another line up."""
         shown = []
         for card in cards:
             heads = 0 if card == ZERO else int(BULL_HEADS[card])
-            text = f"{card}{_RAISED[heads]}" if heads else "0"
-            shown.append(" " * (5 - len(text)) + self._paint(text, _COLOUR_OF_HEADS[heads]))
+            raised = f"^{heads}" if self.ascii_only else _RAISED[heads]
+            text = f"{card}{raised}" if heads else "0"
+            shown.append(
+                " " * (self.width - len(text)) + self._paint(text, _COLOUR_OF_HEADS[heads])
+            )
         return "".join(shown)
 
     def _paint(self, text: str, code: str) -> str:
