@@ -25,7 +25,7 @@ _RULES = (
     ("any_rules", "where", "plain_view", "position", "notation", "parallel", "faces_plus"),
 )
 _TEXT = (("notation",), ("golden", "inputs", "position", "render"))
-_ENVS = ("parallel", "aec", "single", "vector", "state_vector", "chance", "faces_plus")
+_ENVS = ("options", "parallel", "aec", "single", "vector", "state_vector", "chance", "faces_plus")
 
 
 def _face(*first: str) -> tuple[tuple[str, ...], ...]:
@@ -35,7 +35,7 @@ def _face(*first: str) -> tuple[tuple[str, ...], ...]:
 PLAN: dict[str, tuple[tuple[str, ...], ...]] = {
     "sixnimmt_env/cards.py": _RULES,
     "sixnimmt_env/checks.py": (
-        ("inputs", "engine"),
+        ("rules_bounds", "inputs", "engine"),
         ("memory", "policies", "position", "parallel"),
     ),
     "sixnimmt_env/rules.py": _RULES,
@@ -73,12 +73,15 @@ PLAN: dict[str, tuple[tuple[str, ...], ...]] = {
     "sixnimmt_env/envs/aec.py": _face("aec"),
     "sixnimmt_env/envs/agents.py": _face("state_vector", "parallel", "aec"),
     "sixnimmt_env/envs/batch.py": _face("single", "vector"),
-    "sixnimmt_env/envs/options.py": _face("parallel", "single"),
+    "sixnimmt_env/envs/each.py": _face("options", "vector"),
+    "sixnimmt_env/envs/options.py": _face("options", "parallel", "single"),
     "sixnimmt_env/envs/parallel.py": _face("parallel"),
     "sixnimmt_env/envs/registration.py": _face("single", "vector"),
+    "sixnimmt_env/envs/seating.py": _face("single", "options"),
     "sixnimmt_env/envs/single.py": _face("single"),
     "sixnimmt_env/envs/spaces.py": _face("parallel", "single"),
     "sixnimmt_env/envs/vector.py": _face("vector"),
+    "sixnimmt_env/envs/views.py": _face("single", "vector"),
 }
 
 DESELECTED = "not stable_baselines"
