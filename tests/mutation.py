@@ -16,6 +16,7 @@ continues where it was ended. docs/mutation.md has the rules of what is left out
 from __future__ import annotations
 
 import argparse
+import hashlib
 import itertools
 import json
 import os
@@ -31,6 +32,7 @@ import time
 import tomllib
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import asdict
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -46,7 +48,8 @@ PATIENCE = (4, 20)
 class Runner:
     """Tests mutants, each worker in a copy of the tree."""
 
-    def __init__(self, workers: int, folder: Path) -> None:
+    def __init__(self, workers: int, folder: Path, limit: float | None = None) -> None:
+        self._limit = limit
         self.trees: queue.SimpleQueue[Path] = queue.SimpleQueue()
         listed = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
         names = subprocess.run(listed, cwd=ROOT, capture_output=True, check=True, text=True)
@@ -69,16 +72,16 @@ class Runner:
         outcome, killer = "survived", ""
         try:
             for files in PLAN[mutant.module]:
-                limit = PATIENCE[0] * self._unmutated(tree, files) + PATIENCE[1]
+                file.write_text(original)
+                limit = self._limit or PATIENCE[0] * self._unmutated(tree, files) + PATIENCE[1]
                 file.write_text(mutant.source)
                 outcome, killer = run_tests(tree, files, limit)
-                file.write_text(original)
                 if outcome != "survived":
                     break
         finally:
             file.write_text(original)
             self.trees.put(tree)
-        facts = {k: v for k, v in asdict(mutant).items() if k != "source"}
+        facts = {**asdict(mutant), "source": digest(mutant.module)}
         return {**facts, "outcome": outcome, "by": killer, "s": round(time.monotonic() - began, 1)}
 
     def _unmutated(self, tree: Path, files: tuple[str, ...]) -> float:
@@ -159,6 +162,7 @@ def main() -> None:
     parser.add_argument("--module", action="append", help="only modules whose path has this in it")
     parser.add_argument("--out", type=Path, default=ROOT / "build" / "mutation.jsonl")
     parser.add_argument("--again", action="store_true", help="test survivors of --out again")
+    parser.add_argument("--limit", type=float, help="seconds until a run has hung, not measured")
     parser.add_argument("--least", type=float, default=95.0, help="per cent that must die (95)")
     parser.add_argument("--list", action="store_true", help="show the sample, test nothing")
     args = parser.parse_args()
@@ -167,17 +171,23 @@ def main() -> None:
     if args.list:
         print(*itertools.islice(filter(None, map(Fault.mutant, faults)), args.sample), sep="\n")
         return
-    share = report(run(faults, args.sample, args.out, args.workers, args.again))
+    results = run(faults, args.sample, args.out, args.workers, args.again, args.limit)
+    share = report(results)
     if share < args.least:
         sys.exit(f"{args.least} % are needed")
 
 
 def run(
-    faults: list[Fault], count: int, out: Path, workers: int, again: bool
+    faults: list[Fault],
+    count: int,
+    out: Path,
+    workers: int,
+    again: bool = False,
+    limit: float | None = None,
 ) -> list[dict[str, Any]]:
     """Test the first `count` that have no result yet in the file `out`; the results of all."""
     out.parent.mkdir(parents=True, exist_ok=True)
-    done = {result["key"]: result for result in results_in(out)}
+    done = {r["key"]: r for r in results_in(out) if r["source"] == digest(r["module"])}
     if again:
         done = {key: r for key, r in done.items() if r["outcome"] != "survived"}
     sample: list[str] = []
@@ -188,7 +198,7 @@ def run(
         out.open("a") as file,
         ThreadPoolExecutor(workers) as pool,
     ):
-        runner = Runner(workers, Path(folder))
+        runner = Runner(workers, Path(folder), limit)
 
         def test(number: int, mutant: Mutant) -> None:
             try:
@@ -218,6 +228,13 @@ def run(
         for tested in tests:
             tested.result()
     return [done[key] for key in sample]
+
+
+@cache
+def digest(module: str) -> str:
+    """What a module is now: results of another state of it do not count."""
+    file = ROOT / module
+    return hashlib.sha256(file.read_bytes()).hexdigest()[:16] if file.exists() else ""
 
 
 def results_in(out: Path) -> list[dict[str, Any]]:

@@ -29,30 +29,6 @@ def some_seats(rules, state, rng, count=6):
 
 
 @pytest.mark.parametrize("rules", RULES, ids=case_name)
-def test_every_fact(rules):
-    rng = np.random.default_rng(1)
-    phases = set()
-    for state in moments(rules, games=6, seed=2, share=0.5):
-        seats, games = some_seats(rules, state, rng)
-        pairs = observe(rules, state, seats, games)
-        assert len(pairs) == len(seats)
-        for i, (seat, game) in enumerate(zip(seats.tolist(), games.tolist(), strict=True)):
-            known = facts(rules, state, seat, game)
-            phases.add(known["phase"])
-            one = observe(rules, state, seat)
-            assert len(one) == state.num_games
-            some = observe(rules, state, seat, [game])
-            for name in [*NAMES, "decides"]:
-                for seen, place in ((pairs, i), (one, game), (some, 0)):
-                    value = getattr(seen, name)[place]
-                    told = value.item() if name in NUMBERS else value.tolist()
-                    assert told == known[name], (name, seat, game)
-    kinds = 1 + rules.draft + (rules.cards_per_turn == 2)
-    kinds += rules.low_card == "take" and rules.row_choice == "player"
-    assert len(phases) >= kinds
-
-
-@pytest.mark.parametrize("rules", RULES, ids=case_name)
 @pytest.mark.parametrize(("few", "block"), [(64, 512), (2, 4)], ids=["few", "blocks"])
 def test_every_number(rules, few, block, monkeypatch):
     monkeypatch.setattr(encoding_loops, "FEW", few)
@@ -78,6 +54,30 @@ def test_every_number(rules, few, block, monkeypatch):
             assert vector.dtype == np.float32 and mask.dtype == np.int8
             np.testing.assert_allclose(vector, vectors, rtol=1e-6)
             np.testing.assert_array_equal(mask, masks)
+
+
+@pytest.mark.parametrize("rules", RULES, ids=case_name)
+def test_every_fact(rules):
+    rng = np.random.default_rng(1)
+    phases = set()
+    for state in moments(rules, games=6, seed=2, share=0.5):
+        seats, games = some_seats(rules, state, rng)
+        pairs = observe(rules, state, seats, games)
+        assert len(pairs) == len(seats)
+        for i, (seat, game) in enumerate(zip(seats.tolist(), games.tolist(), strict=True)):
+            known = facts(rules, state, seat, game)
+            phases.add(known["phase"])
+            one = observe(rules, state, seat)
+            assert len(one) == state.num_games
+            some = observe(rules, state, seat, [game])
+            for name in [*NAMES, "decides"]:
+                for seen, place in ((pairs, i), (one, game), (some, 0)):
+                    value = getattr(seen, name)[place]
+                    told = value.item() if name in NUMBERS else value.tolist()
+                    assert told == known[name], (name, seat, game)
+    kinds = 1 + rules.draft + (rules.cards_per_turn == 2)
+    kinds += rules.low_card == "take" and rules.row_choice == "player"
+    assert len(phases) >= kinds
 
 
 @pytest.mark.parametrize("rules", RULES, ids=case_name)

@@ -59,13 +59,12 @@ def test_state_of_the_parallel_env(options):
     assert idle
 
 
-def test_state_of_the_native_aec_env():
-    env = sixnimmt_v0.env(variant="simplified", num_players=3)
+@pytest.mark.parametrize("variant", ["base", "plus", "simplified"])
+def test_state_of_the_aec_env(variant):
+    env = sixnimmt_v0.env(variant=variant, num_players=3)
     env.reset(seed=1)
     game, rng = env.unwrapped, np.random.default_rng(2)
-    for agent in env.agent_iter():
+    for _ in env.agent_iter():
         check(env, game.rules, game._state)
-        if env.last()[2]:
-            env.step(None)
-        else:
-            env.step(int(random_actions(game._state, rng)[int(agent[-1]), 0]))
+        seen, _, over, _, _ = env.last()
+        env.step(None if over else int(rng.choice(np.flatnonzero(seen["action_mask"]))))
