@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agents.players import PLAYERS, load_player, saved_file
+from sixnimmt_env.dealing import private_rng
 from sixnimmt_env.engine import Engine
 from sixnimmt_env.observe import Observation, observe
 from sixnimmt_env.policy import Policy
@@ -209,7 +210,7 @@ class Chunk:
 
     def rng(self, seed: int, purpose: int) -> np.random.Generator:
         """Random numbers of this chunk alone: purpose 0 is the seating, then the players."""
-        return np.random.default_rng([seed, self.lineup.key, self.number, purpose])
+        return private_rng([seed, self.lineup.key, self.number, purpose])
 
 
 def lineups(config: Config) -> list[Lineup]:

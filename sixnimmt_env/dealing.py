@@ -7,6 +7,8 @@ number generators", 2014) in counter mode, hands from a Fisher-Yates shuffle ove
 
 from __future__ import annotations
 
+import hashlib
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any, Final
 
@@ -85,6 +87,19 @@ def random_seat(state: State, num_players: int, purpose: int) -> U8:
     key = stream(state.seed, state.game_id, state.round, purpose)
     seats: U8 = draws(key, np.array([num_players], np.uint64))[0].astype(np.uint8)
     return seats
+
+
+def private_rng(seed: int | Sequence[int]) -> np.random.Generator:
+    """Give policies their chance: as `numpy.random.default_rng(seed)`, but the seed is not in it.
+
+    With the seed, every hand could be dealt again. What can be read from this generator instead,
+    and what it spawns from, is a digest.
+    """
+    state = np.random.PCG64(seed).state
+    digest = hashlib.sha256(repr(state).encode()).digest()
+    bits = np.random.PCG64(int.from_bytes(digest, "little"))
+    bits.state = state
+    return np.random.Generator(bits)
 
 
 def shuffle(key: U64, cards: U8, count: int, first: int = 0, out_of: int = 0) -> U8:
@@ -183,12 +198,12 @@ def _deal(rules: Rules, state: State) -> None:
     key = stream(state.seed, state.game_id, state.round, DECK)
     starters, cards = _starters_and_hands(rules, key)
     each = rules.hand_size - rules.zeros_each
-    hands = cards.reshape(rules.num_players, each, -1)
+    hands = cards.reshape(rules.num_players, each, state.num_games)
     seats = np.repeat(np.arange(HAND, HAND + rules.num_players, dtype=np.uint8), each)
     numbered = cards * (cards != ZERO) if rules.zeros else cards
     scatter(state.location, numbered, lane_numbers(state.num_games), seats[:, None])
     state.location[0] = 0
-    if state.num_games <= loops.MOST_GAMES:
+    if state.num_games <= loops.MOST_GAMES or not each:
         state.hand[:, :each] = np.sort(hands, axis=1)
     else:
         slots = sort_lanes([hands[:, i].copy() for i in range(each)])

@@ -143,7 +143,8 @@ def reveal(state: State, actions: U8, here: Bool | None) -> None:
     places = np.arange(state.played.shape[1], dtype=np.uint8)[:, None]
     for i, part in enumerate(cards):
         zero = (part == ZERO).view(np.uint8)
-        state.zeros_played += zero
+        if len(state.zeros_played):
+            state.zeros_played += zero
         place = state.turn * np.uint8(len(cards)) + np.uint8(i)
         at = int(place[0])
         if bool((place == at).all()):

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from sixnimmt_env.cards import PASS, ROW_CAPACITY, TAKE_ROW, ZERO
 from sixnimmt_env.checks import HIGHEST_SEED, did_you_mean, whole
+from sixnimmt_env.dealing import private_rng
 from sixnimmt_env.engine import Engine
 from sixnimmt_env.observe import Observation, observe
 from sixnimmt_env.rules import Rules
@@ -380,7 +381,7 @@ def play(
     games = whole("games", games, 1, sys.maxsize, "at least 1 game is needed")
     seats = make_policies(policies)
     state = engine.reset(seed, games)
-    rng = np.random.default_rng(seed)
+    rng = private_rng(seed)
     while True:
         active = state.phase != OVER
         if not active.any():

@@ -9,7 +9,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sixnimmt_env.dealing import LEARNER_SEAT, random_seat
+from sixnimmt_env.dealing import LEARNER_SEAT, private_rng, random_seat
 from sixnimmt_env.encoding_loops import observe_encoded
 from sixnimmt_env.engine import Engine, IllegalActionError
 from sixnimmt_env.envs.options import Options, replace_illegal, seat_rewards
@@ -146,7 +146,7 @@ class SeatBatch:
         with self.all_or_nothing():
             if self._state is None:
                 self._state = State.empty(self.rules, self.num_games)
-            self.rng = np.random.default_rng(seed)
+            self.rng = private_rng(seed)
             self.begin(np.arange(self.num_games), seeds)
 
     def begin(self, games: Lanes, seeds: NDArray[np.uint64]) -> None:

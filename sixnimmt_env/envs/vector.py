@@ -11,6 +11,7 @@ from gymnasium.vector.utils import batch_space
 from numpy.typing import ArrayLike, NDArray
 
 from sixnimmt_env.checks import is_whole, one_of
+from sixnimmt_env.dealing import private_rng
 from sixnimmt_env.envs.batch import SeatBatch
 from sixnimmt_env.envs.each import EachEnv
 from sixnimmt_env.envs.options import (
@@ -235,7 +236,7 @@ class SixNimmtVectorEnv(EachEnv, VectorEnv[Any, Any, Any]):
         batch.restart(games[~given])
         batch.begin(games[given], words[games[given]])
         if given.all() and games.size == self._games.size:
-            batch.rng = np.random.default_rng(words.tolist())
+            batch.rng = private_rng(words.tolist())
 
     @property
     def _last(self) -> View:
