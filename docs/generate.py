@@ -21,16 +21,16 @@ OBSERVATIONS = """\
 # What a seat observes
 
 An `Observation` is a record of arrays whose first axis counts decisions. It holds what the deciding
-seat may lawfully know and nothing else: no other hand (except where hands are public), no card out of
-play, no card that others have committed and not revealed. Everything is from that seat's view: players
-are itself first, then clockwise.
+seat may lawfully know and nothing else: no other hand (except where hands are public), no card out
+of play, no card that others have committed and not revealed. Everything is from that seat's view:
+players are itself first, then clockwise.
 
-It remembers the round: how the rows began, what everybody has played and which rows were chosen. What
-else was public in it follows from these, except the order in which the cards of a draft were picked.
-Of earlier rounds it has the scores.
+It remembers the round: how the rows began, what everybody has played and which rows were chosen.
+What else was public in it follows from these, except the order in which the cards of a draft were
+picked. Of earlier rounds it has the scores.
 
-Its arrays share no memory with the State or with what other seats get, so that nothing can be reached
-from them that they do not show.
+Its arrays share no memory with the State or with what other seats get, so that nothing can be
+reached from them that they do not show.
 
 `encode(observation)` turns it into one `float32` vector in [0, 1] per decision, which the
 environments hand out; in a match it has P numbers more, the scores. It leaves out who played

@@ -95,7 +95,7 @@ def private_rng(seed: int | Sequence[int]) -> np.random.Generator:
     With the seed, every hand could be dealt again. What can be read from this generator instead,
     and what it spawns from, is a digest.
     """
-    state = np.random.default_rng(seed).bit_generator.state
+    state = np.random.PCG64(seed).state
     digest = hashlib.sha256(repr(state).encode()).digest()
     bits = np.random.PCG64(int.from_bytes(digest, "little"))
     bits.state = state
