@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from pettingzoo import AECEnv
 from pettingzoo.utils import wrappers
 
+from sixnimmt_env.cards import PASS
 from sixnimmt_env.envs.agents import AgentGame, Observation
 from sixnimmt_env.envs.options import Layout, make_options, refuse_unknown
 from sixnimmt_env.state import State
@@ -98,13 +98,13 @@ class SixNimmtAECEnv(AgentGame, AECEnv[str, Observation, Any]):
         if self.terminations[agent] or self.truncations[agent]:
             self._was_dead_step(action)
             return
-        self._joint[self.possible_agents.index(agent)] = self._number(agent, action)
-        joint = np.array(self._joint)[:, None]
+        seat = self.possible_agents.index(agent)
+        self._joint[seat] = self._number(agent, action)
         if self._waiting:
-            self._refuse(state, joint)
+            self._refuse(state, seat)
             rewards = dict.fromkeys(self.agents, 0.0)
         else:
-            rewards = self._advance(state, joint)
+            rewards = self._advance(state, np.array(self._joint)[:, None])
         self.rewards = rewards
         self._cumulative_rewards[agent] = 0.0
         self._accumulate_rewards()
@@ -113,10 +113,14 @@ class SixNimmtAECEnv(AgentGame, AECEnv[str, Observation, Any]):
         else:
             self._look(state)
 
-    def _refuse(self, state: State, joint: NDArray[Any]) -> None:
+    def _refuse(self, state: State, seat: int) -> None:
         """Refuse an illegal action when it is made, not when all have answered."""
-        if self.options.illegal_action == "raise" and self._engine.refused(state, joint).any():
-            self._engine.step(state, joint)  # says which action it is, and changes nothing
+        action = self._joint[seat]
+        legal = 0 <= action < self.rules.num_actions and self._masks[seat, action]
+        if self.options.illegal_action == "raise" and not legal:
+            joint = self._engine.lowest_legal(state)[:, 0].tolist()
+            joint[seat] = action
+            self._engine.step(state.copy(), np.array(joint)[:, None])  # says what is wrong
 
     def _look(self, state: State) -> None:
         """Take from the State who decides and what all may know."""
@@ -125,9 +129,9 @@ class SixNimmtAECEnv(AgentGame, AECEnv[str, Observation, Any]):
         self.truncations = dict.fromkeys(self.agents, truncated)
         self._vectors, self._masks = self._observe(state, self._seats)
         self.infos = self._infos(state, self._masks)
-        # Legal actions of all, so that a wrong one among them is that of the agent just asked.
-        self._joint: list[int] = self._engine.lowest_legal(state)[:, 0].tolist()
-        acting = np.flatnonzero(state.acting()[:, 0]).tolist()
+        self._joint = [PASS] * len(self.possible_agents)
+        # Who has something to decide has more actions than pass.
+        acting = np.flatnonzero(self._masks[:, 1:].any(axis=1)).tolist()
         self._waiting = [self.possible_agents[seat] for seat in acting] or self.agents[:]
         self.agent_selection = self._waiting.pop(0)
         self._show()

@@ -31,6 +31,8 @@ from sixnimmt_env.state import HAND, OVER, State
 Observation = Any
 Info = dict[str, Any]
 
+_HIGHEST = np.iinfo(np.int64).max
+
 
 class AgentGame:
     """One game, its agents, and what they see; in which order they act is left to the face.
@@ -148,9 +150,7 @@ class AgentGame:
         array = np.asarray(action)
         if array.ndim:
             raise ValueError(f"the action of {agent} is {action!r}, but actions are single numbers")
-        if isinstance(action, int) and not isinstance(action, bool):
-            return action
-        if array.dtype.kind not in "iu":
+        if array.dtype.kind not in "iu" or array > _HIGHEST:
             raise TypeError(
                 f"the action of {agent} is {action!r}, but action numbers are integers 0 to "
                 f"{self.rules.num_actions - 1}"
