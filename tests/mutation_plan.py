@@ -25,7 +25,17 @@ _RULES = (
     ("any_rules", "where", "plain_view", "position", "notation", "parallel", "faces_plus"),
 )
 _TEXT = (("notation",), ("golden", "inputs", "position", "render"))
-_ENVS = ("options", "parallel", "aec", "single", "vector", "state_vector", "chance", "faces_plus")
+_ENVS = (
+    "doors",
+    "options",
+    "parallel",
+    "aec",
+    "single",
+    "vector",
+    "state_vector",
+    "chance",
+    "faces_plus",
+)
 
 
 def _face(*first: str) -> tuple[tuple[str, ...], ...]:
@@ -73,11 +83,11 @@ PLAN: dict[str, tuple[tuple[str, ...], ...]] = {
     "sixnimmt_env/envs/aec.py": _face("aec"),
     "sixnimmt_env/envs/agents.py": _face("state_vector", "parallel", "aec"),
     "sixnimmt_env/envs/batch.py": _face("single", "vector"),
-    "sixnimmt_env/envs/each.py": _face("options", "vector"),
-    "sixnimmt_env/envs/options.py": _face("options", "parallel", "single"),
+    "sixnimmt_env/envs/each.py": _face("doors", "vector"),
+    "sixnimmt_env/envs/options.py": _face("options", "doors", "parallel", "single"),
     "sixnimmt_env/envs/parallel.py": _face("parallel"),
     "sixnimmt_env/envs/registration.py": _face("single", "vector"),
-    "sixnimmt_env/envs/seating.py": _face("single", "options"),
+    "sixnimmt_env/envs/seating.py": _face("single", "doors"),
     "sixnimmt_env/envs/single.py": _face("single"),
     "sixnimmt_env/envs/spaces.py": _face("parallel", "single"),
     "sixnimmt_env/envs/vector.py": _face("vector"),

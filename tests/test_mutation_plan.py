@@ -22,7 +22,9 @@ LEFT_OUT = {
 
 
 def test_every_module_is_in_the_plan():
-    modules = {path.relative_to(ROOT).as_posix() for path in (ROOT / "sixnimmt_env").glob("**/*.py")}
+    modules = {
+        path.relative_to(ROOT).as_posix() for path in (ROOT / "sixnimmt_env").glob("**/*.py")
+    }
     assert set(PLAN) <= modules
     assert modules - set(PLAN) == LEFT_OUT
 

@@ -20,7 +20,7 @@ RULES = cases()
 NAMES = [field.name for field in fields_of(Observation) if field.name != "rules"]
 
 
-def some_seats(rules, state, rng, count=6):
+def some_seats(rules, state, rng, count=5):
     """Random seats and games, a game more than once among them."""
     seats = rng.integers(0, rules.num_players, count)
     games = rng.integers(0, state.num_games, count)
@@ -34,7 +34,7 @@ def test_every_number(rules, few, block, monkeypatch):
     monkeypatch.setattr(encoding_loops, "FEW", few)
     monkeypatch.setattr(encoding_loops, "BLOCK", block)
     rng = np.random.default_rng(3)
-    for state in moments(rules, games=9, seed=4, share=0.25):
+    for state in moments(rules, games=9, seed=4, share=0.15):
         seats, games = some_seats(rules, state, rng)
         known = [
             facts(rules, state, seat, game)
@@ -60,7 +60,7 @@ def test_every_number(rules, few, block, monkeypatch):
 def test_every_fact(rules):
     rng = np.random.default_rng(1)
     phases = set()
-    for state in moments(rules, games=6, seed=2, share=0.5):
+    for state in moments(rules, games=6, seed=2, share=0.3):
         seats, games = some_seats(rules, state, rng)
         pairs = observe(rules, state, seats, games)
         assert len(pairs) == len(seats)

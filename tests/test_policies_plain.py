@@ -134,14 +134,14 @@ def laid_at_random(rules: Rules, rng: np.random.Generator, count: int) -> list[P
     return positions
 
 
-def decisions(rules: Rules, games: int = 25) -> list[Observation]:
+def decisions(rules: Rules, games: int = 15) -> list[Observation]:
     """Observations of random seats in dealt games, and of tables laid at random."""
     rng = np.random.default_rng(5)
     made = [
         observe(rules, state, rng.integers(0, rules.num_players, games), np.arange(games))
-        for state in moments(rules, games, seed=6, share=0.5)
+        for state in moments(rules, games, seed=6, share=0.4)
     ]
-    made.append(observe(rules, stack(laid_at_random(rules, rng, 300), rules), 0))
+    made.append(observe(rules, stack(laid_at_random(rules, rng, 250), rules), 0))
     return made
 
 
@@ -156,7 +156,7 @@ def test_every_player_keeps_to_its_rule(rules):
             assert actions == plain, type(policy).__name__
             assert all(seen.action_mask[np.arange(len(seen)), actions])
         compared += int(seen.decides.sum())
-    assert compared > 350
+    assert compared > 260
 
 
 @pytest.mark.parametrize("rules", RULES, ids=case_name)
@@ -179,12 +179,12 @@ def test_where_a_card_would_go(rules):
 @pytest.mark.parametrize("rules", RULES, ids=case_name)
 def test_random_chooses_evenly(rules):
     """Each legal action as often as any other, in every kind of decision, and nothing else."""
-    draws, rng = 3000, np.random.default_rng(7)
+    draws, rng = 2000, np.random.default_rng(7)
     phases: dict[int, int] = {}
     for state in moments(rules, games=4, seed=8, share=0.4):
         for game, phase in enumerate(state.phase.tolist()):
             seats = np.flatnonzero(state.acting()[:, game])
-            if not seats.size or phases.get(phase, 0) >= 6:
+            if not seats.size or phases.get(phase, 0) >= 4:
                 continue
             phases[phase] = phases.get(phase, 0) + 1
             one = observe(rules, state, [seats[0]], [game])
