@@ -44,19 +44,10 @@ def test_train_with_sb3(trained: None):
     play([policy] * 4, make_rules(num_players=4), games=2)
 
 
-def test_evaluate_own_model(trained: None, capsys: pytest.CaptureFixture[str]):
-    pytest.importorskip("openskill")
-    from examples import evaluate_own_model
-
-    evaluate_own_model.main(rounds=4)
-    out = capsys.readouterr().out
-    assert "3 × random" in out and "policy.zip" in out
-    assert list(Path("results/arena").glob("*/results.md"))
-
-
-def test_evaluate_own_model_makes_one_where_there_is_none(
+def test_evaluate_own_model(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ):
+    """Which makes a model where there is none."""
     pytest.importorskip("sb3_contrib")
     pytest.importorskip("openskill")
     from examples import evaluate_own_model
@@ -65,6 +56,7 @@ def test_evaluate_own_model_makes_one_where_there_is_none(
     evaluate_own_model.main("mine.zip", rounds=4, steps=160)
     out = capsys.readouterr().out
     assert "there is no mine.zip yet" in out and "ep_rew_mean" in out and "3 × random" in out
+    assert list(Path("results/arena").glob("*/results.md"))
 
 
 def test_own_network(capsys: pytest.CaptureFixture[str]):
