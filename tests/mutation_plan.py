@@ -28,6 +28,8 @@ _TEXT = (("notation",), ("golden", "inputs", "position", "render"))
 _ENVS = (
     "doors",
     "options",
+    "undone",
+    "aec_together",
     "parallel",
     "aec",
     "single",
