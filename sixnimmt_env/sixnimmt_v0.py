@@ -25,6 +25,7 @@ modules that describe them.
 Observation
     ``observation`` holds what the player may know and nothing else, as a fixed vector; its fields
     are listed by `sixnimmt_env.encoding.field_table`. ``action_mask`` is 1 for every legal action.
+    With ``observation="flat"`` the vector is the observation, and the mask is in the infos.
     `state()` holds all hands besides, for centralised critics.
 
 Steps
@@ -36,9 +37,11 @@ Steps
     sees, then the second one, or pass to play only one. Players whose hands are empty pass until
     the round ends.
 
-    `env` is the environment for one agent after the other (AEC). Where the game is played one by
-    one it asks nobody but the agent at turn, and there is no passing. In all other games it
-    gathers the actions of all agents for each step of the parallel environment.
+    `env` is the environment for one agent after the other (AEC). It asks nobody but those who
+    have something to decide, in the order of the seats, and gathers the actions of all who decide
+    at once: none sees what the others have chosen.
+
+    With ``max_cycles`` an episode is cut off after that many steps of the parallel environment.
 
 Rewards
     ``reward="heads"`` (default): minus the bull heads taken in the step. ``"relative"``: the mean
@@ -60,10 +63,14 @@ Arguments
     ...     episode="round",           # or "match"
     ...     target=None,               # a match ends when a total reaches it
     ...     rounds=None,               # or after a fixed number of rounds
+    ...     rules=None,                # or Rules(...) instead of all the above
     ...     reward="heads",            # "heads", "relative", "win", "rank"
     ...     illegal_action="raise",    # or "lowest", "penalty": play the lowest legal action
     ...     illegal_penalty=1.0,       # taken off the reward with "penalty"
+    ...     observation="dict",        # or "flat"
     ...     render_mode=None,          # "ansi" (a string) or "human" (printed)
+    ...     render_seat=None,          # or a seat: what it may see; else all hands
+    ...     max_cycles=None,           # or a number of steps
     ... )
 
 Usage

@@ -9,13 +9,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sixnimmt_env.checks import HIGHEST_SEED, did_you_mean, is_whole, whole
+from sixnimmt_env.engine import Engine
+from sixnimmt_env.observe import observe
 from sixnimmt_env.policy import Policy, make_policies
+from sixnimmt_env.rules import Rules
 
 Opponents = str | Policy | Sequence[str | Policy]
 
 ALL_SEATS: Final = "all"
 RANDOM_SEAT: Final = "random"
 MOST_GAMES: Final = 10**9
+# Where policies come from that are known to act legally.
+_OURS: Final = __name__.partition(".")[0] + "."
 
 
 def consecutive_seeds(first: int, count: int) -> NDArray[np.uint64]:
@@ -109,3 +114,44 @@ def distinct_policies(opponents: Opponents, needed: int) -> tuple[list[Policy], 
     distinct = list({id(policy): policy for policy in made}.values())
     numbers = {id(policy): number for number, policy in enumerate(distinct)}
     return distinct, np.array([numbers[id(policy)] for policy in made], np.intp)
+
+
+def all_ours(policies: Sequence[Policy], rules: Rules) -> bool:
+    """Whether all policies are the package's; those that are show now whether they know this game.
+
+    Raises
+    ------
+    ValueError
+        If one of them does not, as a network for other games.
+    """
+    ours = [policy for policy in policies if type(policy).__module__.startswith(_OURS)]
+    if ours:
+        seen = observe(rules, Engine(rules).reset(), 0)
+        for policy in ours:
+            policy.act(seen, np.random.default_rng(0))
+    return len(ours) == len(policies)
+
+
+def games_to_reset(mask: Any, num_envs: int, num_games: int) -> NDArray[np.intp]:
+    """Games of the envs that a mask chooses, all without one.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If it is no such mask, or chooses some seats of a game only.
+    """
+    if mask is None:
+        return np.arange(num_games)
+    if not isinstance(mask, np.ndarray) or mask.dtype != np.bool_:
+        raise TypeError(f"options['reset_mask'] must be a numpy array of bool, not {mask!r}")
+    if mask.shape != (num_envs,):
+        raise ValueError(f"options['reset_mask'] has shape {mask.shape}; ({num_envs},) is needed")
+    by_seat = mask.reshape(-1, num_games)
+    if not by_seat.any():
+        raise ValueError("options['reset_mask'] chooses no env: it needs at least one True")
+    if (by_seat != by_seat[0]).any():
+        raise ValueError(
+            "options['reset_mask'] chooses some seats of a game only: all its seats restart "
+            "together"
+        )
+    return np.flatnonzero(by_seat[0])

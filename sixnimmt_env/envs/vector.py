@@ -11,6 +11,7 @@ from gymnasium.vector.utils import batch_space
 from numpy.typing import ArrayLike, NDArray
 
 from sixnimmt_env.checks import is_whole, one_of
+from sixnimmt_env.dealing import private_rng
 from sixnimmt_env.envs.batch import SeatBatch
 from sixnimmt_env.envs.each import EachEnv
 from sixnimmt_env.envs.options import (
@@ -23,7 +24,13 @@ from sixnimmt_env.envs.options import (
     reset_options,
     step_limit,
 )
-from sixnimmt_env.envs.seating import Opponents, game_count, game_seeds, learning_seat
+from sixnimmt_env.envs.seating import (
+    Opponents,
+    game_count,
+    game_seeds,
+    games_to_reset,
+    learning_seat,
+)
 from sixnimmt_env.envs.spaces import action_space, observation_space
 from sixnimmt_env.envs.views import Lanes, View
 
@@ -143,7 +150,8 @@ class SixNimmtVectorEnv(EachEnv, VectorEnv[Any, Any, Any]):
         ValueError, TypeError
             For seeds or options that cannot be. No game has changed then.
         """
-        games = self._chosen(reset_options(options))
+        mask = reset_options(options).get("reset_mask")
+        games = games_to_reset(mask, self.num_envs, self._games.size)
         seeds = None if seed is None else game_seeds(seed, self._games.size)
         number = int(seed) if is_whole(seed) else None  # type: ignore[arg-type]
         super().reset(seed=number)
@@ -235,34 +243,13 @@ class SixNimmtVectorEnv(EachEnv, VectorEnv[Any, Any, Any]):
         batch.restart(games[~given])
         batch.begin(games[given], words[games[given]])
         if given.all() and games.size == self._games.size:
-            batch.rng = np.random.default_rng(words.tolist())
+            batch.rng = private_rng(words.tolist())
 
     @property
     def _last(self) -> View:
         if self._view is None:
             raise RuntimeError("there is no observation yet: call reset() first")
         return self._view
-
-    def _chosen(self, options: dict[str, Any]) -> Lanes:
-        """Games that `reset` is to restart."""
-        mask = options.get("reset_mask")
-        if mask is None:
-            return self._games
-        if not isinstance(mask, np.ndarray) or mask.dtype != np.bool_:
-            raise TypeError(f"options['reset_mask'] must be a numpy array of bool, not {mask!r}")
-        if mask.shape != (self.num_envs,):
-            raise ValueError(
-                f"options['reset_mask'] has shape {mask.shape}; ({self.num_envs},) is needed"
-            )
-        by_seat = mask.reshape(-1, self._games.size)
-        if not by_seat.any():
-            raise ValueError("options['reset_mask'] chooses no env: it needs at least one True")
-        if (by_seat != by_seat[0]).any():
-            raise ValueError(
-                "options['reset_mask'] chooses some seats of a game only: all its seats restart "
-                "together"
-            )
-        return np.flatnonzero(by_seat[0])
 
     def _restart_same_step(self, view: View, ended: Bool) -> Infos:
         """Begin the next episodes of the games that ended, also in `view`; infos of the old."""
