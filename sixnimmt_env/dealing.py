@@ -230,7 +230,7 @@ def _starters_and_hands(rules: Rules, key: U64) -> tuple[U8, U8]:
 def _choose_starter(rules: Rules, state: State) -> None:
     """At random in the first round, then who has the most heads (ties: the lowest seat)."""
     drawn = random_seat(state, rules.num_players, FIRST_SEAT)
-    most = state.score.argmax(axis=0).astype(np.uint8)
+    most = state.score.argmax(axis=0)
     state.first_seat[...] = np.where(state.round == 0, drawn, most)
     state.actor[...] = state.first_seat
 

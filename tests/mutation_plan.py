@@ -28,6 +28,8 @@ _TEXT = (("notation",), ("golden", "inputs", "position", "render"))
 _ENVS = (
     "doors",
     "options",
+    "undone",
+    "aec_together",
     "parallel",
     "aec",
     "single",
@@ -82,7 +84,7 @@ PLAN: dict[str, tuple[tuple[str, ...], ...]] = {
     "sixnimmt_env/trained/scope.py": (("trained",), ("network",)),
     "sixnimmt_env/envs/aec.py": _face("aec"),
     "sixnimmt_env/envs/agents.py": _face("state_vector", "parallel", "aec"),
-    "sixnimmt_env/envs/batch.py": _face("single", "vector"),
+    "sixnimmt_env/envs/batch.py": _face("single", "undone", "vector"),
     "sixnimmt_env/envs/each.py": _face("doors", "vector"),
     "sixnimmt_env/envs/options.py": _face("options", "doors", "parallel", "single"),
     "sixnimmt_env/envs/parallel.py": _face("parallel"),
