@@ -136,6 +136,16 @@ def test_hands_are_put_together_in_proportion_to_their_likelihood():
     np.testing.assert_allclose(found, wanted / wanted.sum(), atol=0.02)
 
 
+def test_hands_of_different_deals_are_mixed():
+    """Of two deals without a card in common, all as likely, four come."""
+    deals = np.zeros((1, 2, 3, 1), np.uint8)
+    deals[0, :, 1:, 0] = (5, 7), (6, 8)
+    likely = np.full((1, 2, 2), np.log(0.5))
+    hands = put_together(deals, likely, 400, np.random.default_rng(0))
+    pairs, counts = np.unique(hands[0, :, 1:, 0], axis=0, return_counts=True)
+    assert pairs.tolist() == [[5, 7], [5, 8], [6, 7], [6, 8]] and counts.min() > 60
+
+
 @pytest.mark.parametrize("players", [3, 10])
 def test_no_card_is_in_two_hands(players: int):
     rules = make_rules("base", players)
