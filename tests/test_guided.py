@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import fields
 from itertools import product
 from pathlib import Path
+from statistics import fmean, variance
 
 import numpy as np
 import pytest
@@ -135,6 +136,16 @@ def test_hands_are_put_together_in_proportion_to_their_likelihood():
     np.testing.assert_allclose(found, wanted / wanted.sum(), atol=0.02)
 
 
+def test_hands_of_different_deals_are_mixed():
+    """Of two deals without a card in common, all as likely, four come."""
+    deals = np.zeros((1, 2, 3, 1), np.uint8)
+    deals[0, :, 1:, 0] = (5, 7), (6, 8)
+    likely = np.full((1, 2, 2), np.log(0.5))
+    hands = put_together(deals, likely, 400, np.random.default_rng(0))
+    pairs, counts = np.unique(hands[0, :, 1:, 0], axis=0, return_counts=True)
+    assert pairs.tolist() == [[5, 7], [5, 8], [6, 7], [6, 8]] and counts.min() > 60
+
+
 @pytest.mark.parametrize("players", [3, 10])
 def test_no_card_is_in_two_hands(players: int):
     rules = make_rules("base", players)
@@ -229,6 +240,45 @@ def test_rollouts_are_trusted_as_far_as_they_agree():
     assert guided._judged(heads, behind)[0, 1] == pytest.approx(0.5, abs=0.3)
     heads[0, 1] = noise / 30 - 3
     assert guided._judged(heads, behind)[0, 1] == pytest.approx(-3, abs=0.1)
+
+
+def test_judgements_are_weighed_by_their_precision():
+    """Against the posterior of a normal prior, one candidate after the other."""
+    rng = np.random.default_rng(0)
+    heads = rng.integers(0, 20, (3, 4, 9)).astype(float)
+    behind = rng.random((3, 4)).astype(np.float32)
+    found = guided._judged(heads, behind)
+    for i, k in product(range(3), range(4)):
+        more = [a - b for a, b in zip(heads[i, k], heads[i, 0], strict=True)]
+        error = variance(more) / 9
+        wanted = (fmean(more) / error + behind[i, k] / 0.5) / (1 / error + 1 / 0.5) if k else 0
+        assert found[i, k] == pytest.approx(wanted)
+
+
+def test_what_is_tried(few_tries, monkeypatch):
+    """The network's best five where there is a choice, none four heads behind the best."""
+    rules, tried, counts = make_rules("base", 4), [], set()
+    policy = random_network(rules)
+    for name in ("card_score.weight", "row_score.weight"):
+        policy.weights[name] = policy.weights[name] * 6
+
+    def nothing(table, state, lanes, actions):
+        tried.extend(zip((lanes // 2).tolist(), actions.tolist(), strict=True))
+        return np.zeros(len(lanes), np.int64)
+
+    monkeypatch.setattr(guided, "outcomes", nothing)
+    for _, _, observation in list(views(rules, 3))[::2]:
+        tried.clear()
+        Guided(policy, 2).act(observation, np.random.default_rng(0))
+        wanted, prior = set(), policy.logits(observation)
+        choice = [i for i in range(len(prior)) if observation.action_mask[i].sum() > 1]
+        for place, i in enumerate(choice):
+            best = sorted(np.flatnonzero(observation.action_mask[i]), key=lambda a: -prior[i, a])
+            good = [a for a in best[:5] if (prior[i, best[0]] - prior[i, a]) / 2 <= 4]
+            wanted |= {(place, int(a)) for a in good}
+            counts.add(len(good))
+        assert set(tried) == wanted
+    assert counts >= {1, 3, 5}
 
 
 @pytest.mark.parametrize("rules", [r for r in all_rules() if not _plain(r)], ids=name_of)

@@ -13,7 +13,6 @@ pytest.importorskip("numba", reason="plain Python rollouts are too slow to test"
 from agents import model
 from agents.belief import Belief
 from agents.beliefs import likelihood, remember
-from agents.cautious import Cautious
 from agents.monte_carlo import MonteCarlo
 from agents.rollouts import HEADS, place, push_cards, resolve
 from agents.sampling import flags_of, known, sample_deals
@@ -327,28 +326,3 @@ def test_specs():
     assert Belief.from_spec(["strength=0.25"]).strength == 0.25
     with pytest.raises(ValueError, match="'strength=much' is not possible"):
         Belief.from_spec(["strength=much"])
-
-
-BIG = [
-    Rules(num_players=16, max_players=16, hand_size=6, row_choice="fewest_heads"),
-    Rules(num_players=16, max_players=16, hand_size=6, low_card="append", cards_per_turn=2),
-    Rules(num_players=2, hand_size=1, low_card="append", zeros=20, cards_per_turn=2),
-    Rules(num_players=15, max_players=16, hand_size=6, low_card="append", one_by_one=True),
-]
-
-
-@pytest.mark.parametrize("rules", BIG, ids=lambda rules: f"{rules.num_players}-{rules.zeros}")
-def test_tables_hold_the_largest_games(rules: Rules):
-    """Sixteen seats, and all cards but one hidden with twenty 0 cards among them."""
-    kinds = [MonteCarlo(2), Cautious()]
-    if rules.low_card == "take" or rules.cards_per_turn == 2 or rules.one_by_one:
-        kinds += [MonteCarlo(2, "model"), Belief(2)]
-    for player in kinds:
-        play([player] * rules.num_players, rules, games=1, seed=1)
-
-
-def test_games_without_a_model_are_named():
-    rules = Rules(num_players=3, collect=True, name="collecting")
-    play([MonteCarlo(2), "random", "random"], rules, games=1)
-    with pytest.raises(ValueError, match="no model of good players for collecting"):
-        play([Belief(2), "random", "random"], rules, games=1)

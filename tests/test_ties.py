@@ -9,6 +9,7 @@ pytest.importorskip("numba", reason="plain Python rollouts are too slow to test"
 
 from agents.belief import Belief
 from agents.monte_carlo import MonteCarlo
+from agents.search import add
 from sixnimmt_env.engine import Engine
 from sixnimmt_env.observe import observe
 from sixnimmt_env.position import Position
@@ -104,3 +105,18 @@ def test_heads_as_the_objective():
     assert chosen([1.0, 0.0, 0.0], own, others, objective="relative") == 2
     assert chosen([1.0, 0.0, 0.0], own, others, objective="own", rules=COLLECT) == 2
     assert chosen([1.0, 0.0, 0.0], own, others, objective="relative", rules=COLLECT) == 0
+
+
+@pytest.mark.parametrize("collect", [False, True])
+@pytest.mark.parametrize("players", [2, 3, 10])
+def test_outcomes_are_added_up(players: int, collect: bool):
+    """Own heads, the others' mean, and the share of the best total; few heads make many ties."""
+    rng, best = np.random.default_rng(players), max if collect else min
+    for _ in range(200):
+        taken, totals = rng.integers(0, 3, players), rng.integers(0, 3, players)
+        value = np.array([10.0, 20.0, 30.0])
+        add(value, taken, totals, int(collect))
+        sums = (taken + totals).tolist()
+        share = 1 / sums.count(sums[0]) if sums[0] == best(sums) else 0
+        others = taken[1:].sum() / (players - 1)
+        np.testing.assert_allclose(value, [10 + taken[0], 20 + others, 30 + share])
