@@ -23,6 +23,7 @@ from sixnimmt_env.encoding import field_table
 from sixnimmt_env.engine import IllegalActionError
 from sixnimmt_env.envs.sb3 import SixNimmtVecEnv
 from sixnimmt_env.trained.layout import widened
+from training.ppo_trainer import make_model
 from training.tables import Tables
 
 from .runs import PPO
@@ -175,7 +176,7 @@ def test_maskable_ppo_learns_from_it():
 )
 def test_ppo_plays_as_many_games_as_it_says(changes: dict[str, Any], games: list[int]):
     config = PPO.config(**changes)
-    env = PPO.module.make_model(config).env
+    env = make_model(config).env
     assert config.env_games == games == [table._batch.num_games for table in env.envs]
     assert [table.rules for table in env.envs] == list(config.games)
     assert config.rollout_steps == config.n_steps * env.num_envs
