@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -91,6 +92,31 @@ def saved_file(spec: str) -> Path | None:
     name, _, rest = spec.partition(":")
     within = rest and (name in PLAYERS or name.isdecimal())
     return saved_file(rest) if within else file_of(spec)
+
+
+def code_of(spec: str) -> list[Path]:
+    """File of a saved network, or of the module of a player of one's own."""
+    file = saved_file(spec)
+    if file is not None:
+        return [file]
+    name, _, rest = spec.partition(":")
+    if name in PLAYERS:
+        return code_of(rest) if rest else []  # perhaps there is one within
+    origin = _module_file(name)
+    return [Path(origin)] if origin and Path(origin).is_file() else []
+
+
+def _module_file(name: str) -> str | None:
+    """Where a module would be imported from; nothing of the player's is run to know it."""
+    path, found, full = None, None, ""
+    for part in name.split("."):
+        full = f"{full}.{part}" if full else part
+        specs = (finder.find_spec(full, path) for finder in sys.meta_path)
+        found = next((spec for spec in specs if spec is not None), None)
+        if found is None:
+            return None
+        path = found.submodule_search_locations
+    return found.origin if found is not None else None
 
 
 def player_table() -> str:

@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from agents.runfolder import claim, write_text
+from agents.terminal import ended_by_signal, write_anywhere
 from benchmarks.arena_report import draw, markdown, write_csv
 from benchmarks.identity import commit, versions
 from benchmarks.lineups import CHUNK, PARTS, Config, chunks, lineups
@@ -28,7 +29,6 @@ from benchmarks.pool import Pool
 from benchmarks.progress import Progress
 from benchmarks.standings import make_tables
 from benchmarks.store import CONFIG, Store, check_folder
-from benchmarks.terminal import ended_by_signal, write_anywhere
 from benchmarks.tournament import Result
 from sixnimmt_env.checks import whole
 from sixnimmt_env.rules import EPISODES, ROW_CHOICES

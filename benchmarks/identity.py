@@ -6,14 +6,13 @@ import hashlib
 import json
 import platform
 import subprocess
-import sys
 from collections.abc import Iterable
 from dataclasses import asdict
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, Final
 
-from agents.players import PLAYERS, saved_file
+from agents.players import code_of
 from benchmarks.lineups import CHUNK, Config
 
 _FORMAT: Final = 2
@@ -21,35 +20,12 @@ _FORMAT: Final = 2
 
 def identity(config: Config) -> dict[str, Any]:
     """What has to be equal for an arena to be continued."""
-    files = {f"file of {spec}": _digest([path]) for spec in config.players for path in _code(spec)}
+    files = {
+        f"file of {spec}": _digest([path]) for spec in config.players for path in code_of(spec)
+    }
     same = {"format": _FORMAT, "chunk": CHUNK, **asdict(config), **versions(), **files}
     plain: dict[str, Any] = json.loads(json.dumps(same))
     return plain
-
-
-def _code(spec: str) -> list[Path]:
-    """File of a saved network, or of the module of a player of one's own."""
-    file = saved_file(spec)
-    if file is not None:
-        return [file]
-    name, _, rest = spec.partition(":")
-    if name in PLAYERS:
-        return _code(rest) if rest else []  # perhaps there is one within
-    origin = _module_file(name)
-    return [Path(origin)] if origin and Path(origin).is_file() else []
-
-
-def _module_file(name: str) -> str | None:
-    """Where a module would be imported from; nothing of the player's is run to know it."""
-    path, found, full = None, None, ""
-    for part in name.split("."):
-        full = f"{full}.{part}" if full else part
-        specs = (finder.find_spec(full, path) for finder in sys.meta_path)
-        found = next((spec for spec in specs if spec is not None), None)
-        if found is None:
-            return None
-        path = found.submodule_search_locations
-    return found.origin if found is not None else None
 
 
 def _digest(paths: Iterable[Path]) -> str:

@@ -17,12 +17,12 @@ from pathlib import Path
 from typing import Any, Final
 
 from agents.runfolder import write_text
+from agents.terminal import ended_by_signal, write_anywhere
 from benchmarks.arena import LIMIT, check_run, run_arena
 from benchmarks.arena_report import cpu_ms, heads_title, spread, table
 from benchmarks.lineups import Config
 from benchmarks.pool import Pool
 from benchmarks.store import CONFIG
-from benchmarks.terminal import ended_by_signal, write_anywhere
 from sixnimmt_env.variants import make_rules
 
 # Players of the boards; those that want few heads, and those for games that collect them.

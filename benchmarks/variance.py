@@ -16,12 +16,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from agents.terminal import write_anywhere
 from benchmarks.arena import check_run
 from benchmarks.arena_report import describe, table
 from benchmarks.lineups import MOST_ROUNDS, Config, Lineup, chunks
 from benchmarks.pool import Pool
 from benchmarks.standings import collected
-from benchmarks.terminal import write_anywhere
 from sixnimmt_env.checks import whole
 from sixnimmt_env.variants import VARIANTS
 

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-import importlib.util
 from collections.abc import Iterable
-from pathlib import Path
 
 import numpy as np
 
-from agents.players import PLAYERS, load_player, saved_file
+from agents.players import code_of, load_player
 from sixnimmt_env.engine import Engine
 from sixnimmt_env.observe import observe
 from sixnimmt_env.policy import Policy
@@ -49,16 +47,9 @@ def _is_slow(name: str) -> bool:
 
 def digests(names: Iterable[str]) -> dict[str, str]:
     """Digest of the file of each player that has one: a saved network, or a class of one's own."""
-    files = {name: _file(name) for name in names if name != PAST}
+    files = {name: code_of(name) for name in names if name != PAST}
     return {
-        name: hashlib.sha256(file.read_bytes()).hexdigest() for name, file in files.items() if file
+        name: hashlib.sha256(b"".join(path.read_bytes() for path in paths)).hexdigest()
+        for name, paths in files.items()
+        if paths
     }
-
-
-def _file(name: str) -> Path | None:
-    file = saved_file(name)
-    if file is not None:
-        return file
-    module = name.partition(":")[0]
-    found = None if module in PLAYERS else importlib.util.find_spec(module)
-    return Path(found.origin) if found is not None and found.origin else None
