@@ -112,7 +112,13 @@ def seeds(name: str, values: Any, count: int | None = None) -> NDArray[np.uint64
         If they are no whole numbers of 64 bits, or not as many.
     """
     array = np.asarray(values)
-    if array.dtype.kind not in "iu" or (array.dtype.kind == "i" and bool((array < 0).any())):
+    if isinstance(values, (list, tuple)) and array.ndim == 1:
+        # Looked at one by one: NumPy takes True for 1, and makes small and huge integers floats.
+        good = all(is_whole(value) and 0 <= value <= HIGHEST_SEED for value in values)
+        array = np.array(values, np.uint64) if good else array
+    else:
+        good = array.dtype.kind == "u" or (array.dtype.kind == "i" and not bool((array < 0).any()))
+    if not good:
         raise ValueError(
             f"{name}={values!r} is not possible: whole numbers 0 to 2**64 - 1 are needed"
         )

@@ -177,7 +177,7 @@ class Engine:
         """Phase in which all games are, if all seats decide there and every game moves."""
         if active is not None:
             return None
-        code = state.phase.item(0)
+        code = state.phase.item(0) if state.num_games else OVER
         if code not in self._together or not (state.phase == code).all():
             return None
         return self._together[code]

@@ -17,7 +17,7 @@ from sixnimmt_env.record import Draft, Record, RecordError, Turn, record_of
 from sixnimmt_env.replay import replay
 from sixnimmt_env.rules import Rules
 from sixnimmt_env.state import FIELDS
-from sixnimmt_env.variants import make_rules
+from sixnimmt_env.variants import VARIANTS, make_rules
 
 from .memory import record_arrays
 
@@ -140,6 +140,27 @@ def test_seeds_and_numbers_of_games(seed, games, said):
 def test_the_highest_seed():
     state = Engine(RULES).reset(2**64 - 1, np.uint8(200))
     assert state.seed[0] == 2**64 - 1 and state.num_games == 200
+
+
+def test_small_and_huge_seeds_in_one_list():
+    seeds = [0, 2**64 - 1, 2**63, 5]
+    assert Engine(RULES).reset(seeds, 4).seed.tolist() == seeds
+    assert Engine(RULES).reset(1, seeds).game_id.tolist() == seeds
+
+
+@pytest.mark.parametrize("seeds", [[True, 5], [-1, 2**64 - 1], [0, 2**64], [1.0, 2], [None, 1]])
+def test_lists_that_are_no_seeds(seeds):
+    with pytest.raises(ValueError, match=r"whole numbers 0 to 2\*\*64 - 1 are needed"):
+        Engine(RULES).reset(seeds, 2)
+
+
+@pytest.mark.parametrize("variant", sorted(VARIANTS))
+def test_no_games_can_be_stepped_and_observed(variant):
+    rules = make_rules(variant, 3)
+    engine = Engine(rules)
+    state = engine.reset(0, 2).take(np.array([], np.intp))
+    engine.step(state, np.zeros((3, 0), np.int64))
+    assert len(observe(rules, state, 0)) == state.num_games == 0
 
 
 def test_a_bad_restart_changes_nothing():

@@ -143,7 +143,7 @@ def test_a_mixed_table():
     [
         ("cautius", "player 'cautius' is not known: did you mean 'cautious'"),
         ("Belief", "did you mean 'belief'"),
-        ("monte_karlo:100", "No module named 'monte_karlo'.* did you mean 'monte_carlo'"),
+        ("monte_karlo:100", "no module 'monte_karlo'.* did you mean 'monte_carlo'"),
         ("considerate_row:clostest_gap", "did you mean 'closest_gap'"),
         ("monte_carlo:100:relativ", "'relativ' is not known: did you mean 'relative'"),
         ("belief:strenght=0.5", "did you mean 'strength'.*'strength=NUMBER'"),

@@ -259,14 +259,14 @@ def test_bad_arguments_are_named(
     ("trainer", "arguments", "said"),
     [
         (PPO, ["--preset", "nobody.yaml"], r"nobody\.yaml cannot be read"),
-        (PPO, ["--held", "nobody"], "player 'nobody' is not known. Known are random"),
+        (PPO, ["--held", "nobody"], "player 'nobody' is not known: choose one of random"),
         (PPO, ["--held", "lowest:5"], "player 'lowest:5': lowest takes no arguments"),
         (PPO, ["--held", "no.npz"], r"no policy file no\.npz"),
         (LOOKAHEAD, ["--held", "random", "nobody"], "player 'nobody' is not known"),
         (
             LOOKAHEAD,
             ["--pool", "past", "nobody", "--pool-share", "0.5"],
-            "player 'nobody' is not known. Known are random",
+            "player 'nobody' is not known: choose one of random",
         ),
         (
             LOOKAHEAD,
