@@ -7,9 +7,10 @@ without.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
+from gymnasium import spaces
 from numpy.typing import NDArray
 
 from sixnimmt_env.encoding import encode, observation_size
@@ -63,6 +64,11 @@ class SB3Policy:
             model = MaskablePPO.load(path, device="cpu", n_steps=1, n_envs=1)
         except Exception as error:
             raise ValueError(f"{path} is not a saved MaskablePPO model: {error}") from error
+        if _vector_space(model) is None:
+            raise ValueError(
+                f"{path} was trained on observations {model.observation_space}, not on those of "
+                "this package: flat vectors, or dicts of 'observation' and 'action_mask'"
+            )
         return cls(model, greedy)
 
     @property
@@ -98,7 +104,10 @@ class SB3Policy:
         policy = self.model.policy
         policy.set_training_mode(False)
         with torch.inference_mode():
-            inputs = torch.as_tensor(vectors, device=self.model.device)
+            inputs: Any = torch.as_tensor(vectors, device=self.model.device)
+            if isinstance(self.model.observation_space, spaces.Dict):
+                mask = torch.as_tensor(observation.action_mask, device=self.model.device)
+                inputs = {"observation": inputs, "action_mask": mask}
             chances = policy.get_distribution(inputs, observation.action_mask).distribution
             logits: NDArray[np.float32] = chances.logits.cpu().numpy()
         return logits
@@ -110,13 +119,22 @@ class SB3Policy:
         if scope is not None:
             scope.check(rules)
             trained = scope.rules
-        size, needed = self.model.observation_space.shape[0], observation_size(trained)
+        space = _vector_space(self.model)
+        size, needed = space.shape[0] if space else 0, observation_size(trained)
         if size != needed:
             raise ValueError(
                 f"this model was trained on observations of {size} numbers, but {_name(trained)} "
                 f"has {needed}: use a model trained for the same rules"
             )
         return widened(encode(observation), rules, trained)
+
+
+def _vector_space(model: MaskablePPO) -> spaces.Box | None:
+    """Space of the encoded observation that a model sees, alone or in a dict beside the mask."""
+    space = model.observation_space
+    if isinstance(space, spaces.Dict) and set(space) == {"observation", "action_mask"}:
+        space = space["observation"]
+    return space if isinstance(space, spaces.Box) and len(space.shape) == 1 else None
 
 
 def _name(rules: Rules) -> str:

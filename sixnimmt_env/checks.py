@@ -71,7 +71,9 @@ def numbers_below(name: str, values: Any, count: int) -> NDArray[np.intp]:
     Negative numbers do not count from the end: they are mistakes.
     """
     array = np.asarray(values)
-    if array.ndim != 1 or (array.dtype.kind not in "iu" and array.size):
+    listed = isinstance(values, (list, tuple))  # in which NumPy takes True for 1
+    whole_numbers = all(map(is_whole, values)) if listed else array.dtype.kind in "iu"
+    if array.ndim != 1 or not (whole_numbers or not array.size):
         raise ValueError(f"{name}={values!r} is not possible: a list of whole numbers is needed")
     numbers = array.astype(np.intp)
     # Negative ones, seen without a sign, are above all others.

@@ -299,14 +299,16 @@ class Engine:
         raise IllegalActionError(
             f"player_{seat} in game {game} cannot {_verb(int(actions[seat, game]))} in phase "
             f"{PHASE_NAMES[state.phase[game]]!r}; legal actions are {legal}. Choose among the "
-            "ones marked in the observation's action_mask (MaskablePPO of sb3-contrib does), or "
-            "make the environment with illegal_action='lowest' or 'penalty'"
+            "ones marked in the observation's action_mask (MaskablePPO of sb3-contrib does); "
+            "environments can be made with illegal_action='lowest' or 'penalty'"
         )
 
 
 def _verb(action: int) -> str:
     name = action_name(action)
-    return f"play {name}" if name.startswith("card") else f"do action {action} ({name})"
+    if name.startswith("card"):
+        return f"play {name}"
+    return f"do action {name}" if name.startswith(str(action)) else f"do action {action} ({name})"
 
 
 def _blocks(num_games: int, size: int) -> list[slice]:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from sixnimmt_env.cards import PASS, ROW_CAPACITY, TAKE_ROW, ZERO
 from sixnimmt_env.checks import HIGHEST_SEED, did_you_mean, whole
 from sixnimmt_env.dealing import private_rng
-from sixnimmt_env.engine import Engine
+from sixnimmt_env.engine import Engine, IllegalActionError
 from sixnimmt_env.observe import Observation, observe
 from sixnimmt_env.rules import Rules
 from sixnimmt_env.state import OVER, PLAY, SECOND, TAKE, State
@@ -309,10 +309,10 @@ def _recipe(policy: Any) -> Callable[[], Policy]:
 def _of_module(policy: str, module: str, name: str) -> Policy:
     try:
         made = getattr(importlib.import_module(module), name)()
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise ValueError(
-            f"policy {policy!r} cannot be made: {error}. It is called without arguments; make "
-            "the object yourself if it needs any"
+            f"policy {policy!r} cannot be made: {type(error).__name__}: {error}. It is called "
+            "without arguments; make the object yourself if it needs any"
         ) from error
     return _player(policy, made)
 
@@ -366,6 +366,8 @@ def play(
         seed that cannot be; before anything is loaded.
     TypeError
         If `rules` are none.
+    IllegalActionError
+        Naming the policy that chose an illegal action.
     """
     engine = Engine(rules)
     if isinstance(policies, str) or not isinstance(policies, Sequence):
@@ -386,11 +388,30 @@ def play(
         active = state.phase != OVER
         if not active.any():
             break
-        engine.step(state, choose_actions(seats, rules, state, rng), active)
+        actions = choose_actions(seats, rules, state, rng)
+        try:
+            engine.step(state, actions, active)
+        except IllegalActionError as error:
+            seat, game = np.argwhere(engine.refused(state, actions, active))[0].tolist()
+            choice = int(actions[seat, game])
+            raise illegal_choice(
+                "policy", seats[seat], engine, state, seat, game, choice
+            ) from error
     heads = state.totals().T.copy()
     worth = heads if rules.collect else -heads
     best = worth == worth.max(axis=1, keepdims=True)
     return PlayResult(heads, best / best.sum(axis=1, keepdims=True))
+
+
+def illegal_choice(
+    role: str, policy: Policy, engine: Engine, state: State, seat: int, game: int, action: int
+) -> IllegalActionError:
+    """Error that says which policy, in which role, chose an illegal action."""
+    return IllegalActionError(
+        f"{role} {type(policy).__name__}, player_{seat} in game {game}, chose action {action}, "
+        f"which is not legal: legal actions are {engine.legal(state, seat, game)}. Its act() has "
+        "to choose among the ones marked in observation.action_mask"
+    )
 
 
 def choose_actions(

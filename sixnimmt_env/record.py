@@ -147,6 +147,8 @@ def check_types(record: Record) -> None:
             f"found {type(record).__name__}, expected a Record: sixnimmt_env.notation.read makes "
             "one of its text"
         )
+    if not isinstance(record.rules, Rules):
+        raise RecordError("rules", f"found {record.rules!r}, expected Rules, as of make_rules")
     if isinstance(record.start, Draft):
         _check_draft(record.start)
     elif isinstance(record.start, Position):
@@ -171,6 +173,8 @@ def _check_draft(draft: Draft) -> None:
         raise RecordError("picks", f"found {draft.picks!r}, expected a list for each seat")
     for seat, picks in enumerate(draft.picks):
         _check_numbers(f"picks {seat}", picks)
+    if draft.scores is not None:
+        _check_numbers("scores", draft.scores)
 
 
 def _check_numbers(where: str, numbers: Any) -> None:

@@ -14,6 +14,7 @@ from sixnimmt_env.notation import write
 from sixnimmt_env.observe import observe
 from sixnimmt_env.position import Position, PositionError, position_of, stack
 from sixnimmt_env.record import Draft, Record, RecordError, Turn, record_of
+from sixnimmt_env.render.ansi import render
 from sixnimmt_env.replay import replay
 from sixnimmt_env.rules import Rules
 from sixnimmt_env.state import FIELDS
@@ -56,6 +57,7 @@ ODD_GAMES = [
     (["0"], "a list of whole numbers is needed"),
     (2, "games=2 is not possible: a list of whole numbers is needed"),
     ([True, False], "games has dtype bool and shape (2,); bool (4,) is needed"),
+    ([True, 2], "games=[True, 2] is not possible: a list of whole numbers is needed"),
 ]
 
 
@@ -215,6 +217,23 @@ def test_records_of_wrong_types(changes, said):
     if "rules" not in changes:
         refused(replay, made, said=said)
         refused(write, made, said=said)
+
+
+def test_records_changed_by_hand_are_looked_at_again():
+    state = Engine(DRAFT).reset(1)
+    record = record_of(state, DRAFT)
+    record.start.scores = 5
+    with pytest.raises(RecordError, match="scores: found 5, expected a list"):
+        write(record)
+    record = record_of(Engine(RULES).reset(1), RULES)
+    record.rules = None
+    with pytest.raises(RecordError, match="rules: found None, expected Rules"):
+        write(record)
+
+
+def test_a_table_is_drawn_of_the_game_that_is_played():
+    with pytest.raises(ValueError, match="another game"):
+        render(Engine(RULES).reset(1), make_rules("plus", 2))
 
 
 def test_what_is_no_record():

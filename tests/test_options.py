@@ -221,6 +221,26 @@ def test_a_wrong_seed_of_sb3_is_forgotten(seed: Any) -> None:
     env.reset()
 
 
+def test_options_without_effect_are_refused() -> None:
+    with pytest.raises(ValueError, match="opponents='closest_gap' is not possible: every seat"):
+        SixNimmtVectorEnv(8, self_play=True, opponents="closest_gap")
+    with pytest.raises(ValueError, match="seat=2 is not possible: in self-play every seat"):
+        SixNimmtVectorEnv(8, self_play=True, seat=2)
+    with pytest.raises(ValueError, match="opponents='closest_gap' is not possible: every seat"):
+        sb3(learning_seats="all", opponents="closest_gap")
+
+
+def test_agents_that_are_not_there_and_huge_actions() -> None:
+    env = sixnimmt_v0.parallel_env()
+    env.reset(seed=1)
+    actions: dict[Any, Any] = dict.fromkeys(env.agents, 0)
+    with pytest.raises(ValueError, match="unknown agents"):
+        env.step(actions | {1: 0, "x": 0})
+    for huge in (2**63, 2**70, -(2**70)):
+        with pytest.raises(TypeError, match=f"the action of player_1 is {huge}"):
+            env.step(actions | {"player_1": huge})
+
+
 def test_a_wrong_player_is_refused_before_one_is_made() -> None:
     class Never:
         def act(self, observation: Any, rng: Any) -> Any:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sixnimmt_env.engine import Engine
+from sixnimmt_env.engine import Engine, IllegalActionError
 from sixnimmt_env.observe import Observation
 from sixnimmt_env.policy import (
     CHECKOUT,
@@ -156,6 +156,21 @@ def test_play_is_given_what_cannot_be(given, said):
     options = {"policies": ["nobody"] * 4, "rules": RULES, "games": 2, "seed": 0}
     with pytest.raises((ValueError, TypeError), match=re.escape(said)):
         play(**options | given)
+
+
+def test_an_illegal_choice_is_put_down_to_its_policy():
+    class Passes:
+        def act(self, observation, rng):
+            return np.zeros(len(observation), int)
+
+    said = r"policy Passes, player_2 in game 0, chose action 0, .* legal actions are \[.*act\(\)"
+    with pytest.raises(IllegalActionError, match=said):
+        play(["random", "random", Passes(), "random"], make_rules(), games=5)
+
+
+def test_a_class_that_exits_is_refused():
+    with pytest.raises(ValueError, match="'sys:exit' cannot be made: SystemExit"):
+        make_policy("sys:exit")
 
 
 def test_play_takes_numbers_of_any_kind():

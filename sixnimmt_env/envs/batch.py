@@ -15,7 +15,7 @@ from sixnimmt_env.engine import Engine, IllegalActionError
 from sixnimmt_env.envs.options import Options, replace_illegal, seat_rewards
 from sixnimmt_env.envs.seating import Opponents, all_ours, consecutive_seeds, distinct_policies
 from sixnimmt_env.envs.views import Lanes, View
-from sixnimmt_env.policy import let_act
+from sixnimmt_env.policy import illegal_choice, let_act
 from sixnimmt_env.state import FIELDS, OVER, State
 
 Bool = NDArray[np.bool_]
@@ -39,7 +39,8 @@ class SeatBatch:
     learning_seats : sequence of int or "random"
         The same seats in all games, or one seat drawn anew for every episode.
     opponents : str, Policy or sequence of them
-        One policy for all other seats, or one for each, clockwise from the first learning seat.
+        One policy for all other seats, or one for each, clockwise from the first learning seat;
+        random players if None.
 
     Attributes
     ----------
@@ -56,7 +57,7 @@ class SeatBatch:
         options: Options,
         num_games: int,
         learning_seats: Sequence[int] | str,
-        opponents: Opponents,
+        opponents: Opponents | None,
     ) -> None:
         self.options = options
         self.rules = options.rules
@@ -138,13 +139,19 @@ class SeatBatch:
             seat, owner = seat.copy(), owner.copy()
         return seat, owner, self.illegal.copy(), self._rewarded.copy()
 
-    def start(self, seed: int) -> None:
-        """Begin game 0 of `seed + i` in every game i; opponents draw from `seed` as well."""
-        seeds = consecutive_seeds(seed, self.num_games)
+    def start(self, seed: int | NDArray[np.uint64]) -> None:
+        """Begin game 0 of `seed + i`, or of `seed[i]`, in every game i.
+
+        Opponents draw from `seed` as well, from their first decision on.
+        """
+        if isinstance(seed, np.ndarray):
+            seeds, rng = seed, private_rng(seed.tolist())
+        else:
+            seeds, rng = consecutive_seeds(seed, self.num_games), private_rng(seed)
         with self.all_or_nothing():
             if self._state is None:
                 self._state = State.empty(self.rules, self.num_games)
-            self.rng = private_rng(seed)
+            self.rng = rng
             self.begin(np.arange(self.num_games), seeds)
 
     def begin(self, games: Lanes, seeds: NDArray[np.uint64]) -> None:
@@ -236,11 +243,9 @@ class SeatBatch:
             owner = int(self._owner[seat, game])
             if owner == _LEARNER or self.over[game]:
                 raise
-            raise IllegalActionError(
-                f"opponent {type(self.policies[owner]).__name__}, player_{seat} in game {game}, "
-                f"chose action {joint[seat, game]}, which is not legal: legal actions are "
-                f"{self.engine.legal(self.state, seat, game)}. Its act() has to choose among the "
-                "ones marked in observation.action_mask"
+            choice, policy = int(joint[seat, game]), self.policies[owner]
+            raise illegal_choice(
+                "opponent", policy, self.engine, self.state, seat, game, choice
             ) from error
 
     def _checked(self, actions: ArrayLike) -> NDArray[Any]:

@@ -131,9 +131,11 @@ class SixNimmtParallelEnv(AgentGame, ParallelEnv[str, Observation, Any]):
                 "with 0 (pass) when it has nothing to decide"
             ) from None
         if len(actions) != len(agents):
-            raise ValueError(f"unknown agents {sorted(set(actions) - set(agents))}: known {agents}")
+            raise ValueError(
+                f"unknown agents {sorted(set(actions) - set(agents), key=str)}: known {agents}"
+            )
         numbers = [
-            value if type(value) is int else self._number(agent, value)
+            value if type(value) is int and value.bit_length() < 63 else self._number(agent, value)
             for agent, value in zip(agents, values, strict=True)
         ]
         return np.array(numbers)[:, None]

@@ -42,7 +42,7 @@ class SixNimmtVecEnv(VecEnv):
         Seats that learn; with "random" one for each game, drawn anew for every episode.
     opponents : str, Policy or sequence of them
         Who holds the other seats: one policy for all of them, or one for each, clockwise from
-        the first learning seat. Not used when all seats learn.
+        the first learning seat; random players if left out. None when all seats learn.
     observation : {"flat", "dict"}
         Observations (n, F) float32, or dicts of them as "observation" and of "action_mask" (n, A)
         int8. `action_masks` has the masks in either case.
@@ -64,7 +64,7 @@ class SixNimmtVecEnv(VecEnv):
         self,
         num_games: int,
         learning_seats: Sequence[int] | str = ALL_SEATS,
-        opponents: Opponents = "random",
+        opponents: Opponents | None = None,
         observation: Layout = "flat",
         **options: Any,
     ) -> None:

@@ -100,8 +100,18 @@ def _check_word(name: str, value: object, known: tuple[str, ...]) -> None:
         )
 
 
-def distinct_policies(opponents: Opponents, needed: int) -> tuple[list[Policy], NDArray[np.intp]]:
-    """Distinct policies, and which of them sits at the first, second ... opponent's seat."""
+def distinct_policies(
+    opponents: Opponents | None, needed: int
+) -> tuple[list[Policy], NDArray[np.intp]]:
+    """Distinct policies, and which of them sits at the first, second ... opponent's seat.
+
+    Random players unless opponents are given, which must not be where there is no seat for them.
+    """
+    if opponents is not None and not needed and not isinstance(opponents, (list, tuple)):
+        raise ValueError(
+            f"opponents={opponents!r} is not possible: every seat learns, so that there are none"
+        )
+    opponents = "random" if opponents is None and needed else opponents or ()
     if isinstance(opponents, (list, tuple)):
         if len(opponents) != needed:
             raise ValueError(

@@ -11,7 +11,6 @@ from gymnasium.vector.utils import batch_space
 from numpy.typing import ArrayLike, NDArray
 
 from sixnimmt_env.checks import is_whole, one_of
-from sixnimmt_env.dealing import private_rng
 from sixnimmt_env.envs.batch import SeatBatch
 from sixnimmt_env.envs.each import EachEnv
 from sixnimmt_env.envs.options import (
@@ -52,9 +51,9 @@ class SixNimmtVectorEnv(EachEnv, VectorEnv[Any, Any, Any]):
         game `i % games`.
     opponents : str, Policy or sequence of them
         Who holds the other seats: one policy for all of them, or one for each, clockwise from
-        the learner. Not used with `self_play`.
+        the learner; random players if left out. None with `self_play`.
     seat : int or "random"
-        The learner's seat, or one drawn anew for every episode. Not used with `self_play`.
+        The learner's seat, or one drawn anew for every episode. Not with `self_play`.
     self_play : bool
         Every seat learns. All seats of a game end and restart together.
     observation : {"dict", "flat"}
@@ -87,7 +86,7 @@ class SixNimmtVectorEnv(EachEnv, VectorEnv[Any, Any, Any]):
     def __init__(
         self,
         num_envs: int = 1,
-        opponents: Opponents = "random",
+        opponents: Opponents | None = None,
         seat: int | str = 0,
         self_play: bool = False,
         observation: Layout = "dict",
@@ -111,6 +110,8 @@ class SixNimmtVectorEnv(EachEnv, VectorEnv[Any, Any, Any]):
             raise ValueError(f"self_play={self_play!r} is not possible: it is True or False")
         seats, num_games = learning_seat(seat, made.rules.num_players), self.num_envs
         if self_play:
+            if seat != 0:
+                raise ValueError(f"seat={seat!r} is not possible: in self-play every seat learns")
             seats = range(made.rules.num_players)
             num_games, left = divmod(self.num_envs, len(seats))
             if left:
@@ -161,6 +162,8 @@ class SixNimmtVectorEnv(EachEnv, VectorEnv[Any, Any, Any]):
         with batch.all_or_nothing():
             if number is not None and begun.all():
                 batch.start(number)
+            elif seeds is not None and begun.all() and seeds[1].all():
+                batch.start(seeds[0])
             else:
                 if not batch.started:
                     batch.start(int(self.np_random.integers(2**32)))
@@ -242,8 +245,6 @@ class SixNimmtVectorEnv(EachEnv, VectorEnv[Any, Any, Any]):
         batch, given = self._batch, given[games]
         batch.restart(games[~given])
         batch.begin(games[given], words[games[given]])
-        if given.all() and games.size == self._games.size:
-            batch.rng = private_rng(words.tolist())
 
     @property
     def _last(self) -> View:

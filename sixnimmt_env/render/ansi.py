@@ -19,7 +19,7 @@ from sixnimmt_env.cards import BULL_HEADS, NUM_ROWS, ROW_CAPACITY, ZERO
 from sixnimmt_env.checks import number_below
 from sixnimmt_env.position import pile_of
 from sixnimmt_env.rules import Rules
-from sixnimmt_env.state import DRAFT, OVER, PLAY, POOL, SECOND, TAKE, State
+from sixnimmt_env.state import DRAFT, OVER, PLAY, POOL, SECOND, TAKE, State, check_fits
 
 _RAISED: Final = "⁰¹²³⁴⁵⁶⁷"
 _COLOUR_OF_HEADS: Final = {0: "", 1: "", 2: "36", 3: "33", 5: "31", 7: "1;35"}
@@ -37,7 +37,7 @@ def show(state: State, rules: Rules, game: int = 0, seat: int | None = None) -> 
         (_RAISED + _BETWEEN).encode(encoding)
         table = render(state, rules, game, seat)
         table.encode(encoding)  # the name of a game may be in any language
-    except UnicodeEncodeError:
+    except (UnicodeEncodeError, LookupError):  # or an encoding that nobody knows
         table = render(state, rules, game, seat, ascii_only=True)
     print(table)
 
@@ -75,8 +75,9 @@ def render(
     Raises
     ------
     ValueError
-        If there is no such game or seat.
+        If there is no such game or seat, or the State is of another game than `rules`.
     """
+    check_fits(state, rules)
     game = number_below("game", game, state.num_games)
     seat = seat if seat is None else number_below("seat", seat, state.num_players)
     table = _Table(state.take([game]), rules, seat, not os.environ.get("NO_COLOR"), ascii_only)

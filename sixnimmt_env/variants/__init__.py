@@ -52,8 +52,9 @@ def make_rules(variant: str = DEFAULT, num_players: int = 4, **options: Any) -> 
     one_of("variant", variant, sorted(VARIANTS), RulesError)
     for name in options:
         if name not in OPTIONS:
+            known = ["variant", "num_players", *OPTIONS]
             raise TypeError(
                 f"make_rules() got an unexpected keyword argument {name!r}: "
-                f"{did_you_mean(name, OPTIONS)} among {list(OPTIONS)}"
+                f"{did_you_mean(name, known)} among {known}"
             )
     return VARIANTS[variant](num_players, **options)
