@@ -222,7 +222,7 @@ def vector_env(games: int, players: int, row_choice: str, self_play: bool) -> Bl
     env = SixNimmtVectorEnv(
         num_envs=games * players if self_play else games,
         self_play=self_play,
-        opponents="random",
+        opponents=None if self_play else "random",
         autoreset_mode="SameStep",
         num_players=players,
         row_choice=row_choice,

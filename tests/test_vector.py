@@ -48,7 +48,7 @@ def test_equals_single_envs(options, seat, mode):
 @pytest.mark.parametrize("reward", REWARDS)
 def test_rewards_add_up_to_the_score(mode, reward):
     envs = SixNimmtVectorEnv(
-        12, "random", self_play=True, reward=reward, autoreset_mode=mode, observation="flat"
+        12, self_play=True, reward=reward, autoreset_mode=mode, observation="flat"
     )
     envs.reset(seed=1)
     rng = np.random.default_rng(2)
