@@ -14,14 +14,15 @@ from agents.players import load_player
 from agents.rollouts import draw
 from sixnimmt_env import make_rules, play
 
+FEW = [("base", 3), ("plus", 2)]
 GAMES = [("base", 4), ("pro", 2), ("plus", 3), ("original_zeros", 3)]
 PLAYERS = ("monte_carlo:2", "belief:2", "guided:2")
 
 
-def heads() -> str:
+def heads(games: list[tuple[str, int]]) -> str:
     """What searching players end with, as text."""
     found = []
-    for variant, count in GAMES:
+    for variant, count in games:
         rules = make_rules(variant, count)
         for player in PLAYERS if variant == "base" else PLAYERS[:2]:
             seats = [load_player(player), *["random"] * (count - 1)]
@@ -42,9 +43,10 @@ def test_the_generator():
         assert rng[0] == state
 
 
-def test_search_without_a_compiler():
+@pytest.mark.parametrize("games", [FEW, pytest.param(GAMES, marks=pytest.mark.slow)], ids=len)
+def test_search_without_a_compiler(games):
     pytest.importorskip("numba", reason="it would be compared with itself")
-    code = "from tests.test_plain import heads; print(heads())"
+    code = f"from tests.test_plain import heads; print(heads({games}))"
     done = subprocess.run(
         [sys.executable, "-W", "error", "-c", code],
         env=os.environ | {"SIXNIMMT_COMPILED": "0"},
@@ -53,4 +55,4 @@ def test_search_without_a_compiler():
         text=True,
     )
     assert done.returncode == 0, done.stderr
-    assert done.stdout.strip() == heads()
+    assert done.stdout.strip() == heads(games)
