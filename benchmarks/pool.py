@@ -288,5 +288,5 @@ def _context() -> Any:
     if "forkserver" not in multiprocessing.get_all_start_methods():
         return multiprocessing.get_context("spawn")
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["benchmarks.worker"])
+    context.set_forkserver_preload(["benchmarks.warm"])
     return context
