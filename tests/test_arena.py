@@ -283,11 +283,6 @@ def test_every_game_runs(variant: str, seats: int, more: dict[str, Any], tmp_pat
         assert means == sorted(means, reverse=True)
 
 
-def test_one_player_alone(tmp_path: Path):
-    tables = run(Config(("random",), rounds=5), tmp_path / "arena")["tables"]
-    assert [row["player"] for row in tables["cross"]] == ["random"] and not tables["players"]
-
-
 def test_the_player_of_the_manual_plays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     text = (ROOT / "docs" / "arena.md").read_text(encoding="utf-8")
     (tmp_path / "mine.py").write_text(text.split("```python\n")[1].split("```")[0])
