@@ -71,7 +71,7 @@ class Pool:
     def check(self) -> None:
         """Make every player once, in a process of the pool, and let those of ours decide once.
 
-        One that breaks down in a way of its own (it hangs, exits or dies) passes: it is reported
+        One that breaks down in a way of its own (it hangs or dies) passes: it is reported
         for the chunks that it costs.
 
         Raises

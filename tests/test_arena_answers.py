@@ -159,11 +159,11 @@ def test_a_folder_that_was_removed_is_told(tmp_path: Path, monkeypatch: pytest.M
 def test_too_little_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     with pytest.raises(SystemExit, match="heads=1e-300 is not possible"):
         variance.main(["--players", "lowest,random", "--heads", "1e-300"])
-    with pytest.raises(ValueError, match="limit=1e-09 is not possible: 0.001"):
+    with pytest.raises(ValueError, match=r"limit=1e-09 is not possible: 0\.001"):
         run_arena(CONFIG, tmp_path / "arena", limit=1e-9)
     with pytest.raises(ValueError, match="at least two are needed"):
         run_arena(Config(("closest_gap",)), tmp_path / "arena")
     (tmp_path / "file").touch()
     monkeypatch.setattr("sys.argv", ["throughput", "--out", str(tmp_path / "file" / "x")])
-    with pytest.raises(SystemExit, match="error: .*Not a directory|error: .*file"):
+    with pytest.raises(SystemExit, match=r"error: .*file"):
         throughput.main()

@@ -113,7 +113,7 @@ def test_what_a_player_sends_runs_nothing(played: list[dict[str, Any]], bomb: Pa
 
 def test_such_players_are_told_of_in_the_results(tmp_path: Path):
     """They pass the check, and what they say can be written; the others play to the end."""
-    names = ("ExitsWhenMade", "DiesWhenMade", "OddText")
+    names = ("Exits", "DiesWhenMade", "OddText")
     config = Config(("lowest", *(MINE + name for name in names)), seats=2, rounds=2, parts="cross")
     tables = run_arena(config, tmp_path / "arena", quiet=True)["tables"]
     assert {row["player"] for row in tables["failed"]} == {MINE + name for name in names}
