@@ -128,10 +128,10 @@ def _connections() -> list[Connection]:
 
 
 class _Bomb:
-    """Whoever unpickles it makes a file."""
+    """Whoever unpickles it makes a folder."""
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return os.mkdir, (os.environ["ARENA_BOMB"],)
+        return os.mkdir, ("gone off",)
 
 
 class AnswersByPickle(LowestPolicy):
@@ -170,8 +170,10 @@ class KillsTheServer(LowestPolicy):
 
 
 class RemovesTheFolder(LowestPolicy):
+    """Of the arena, "arena"."""
+
     def act(self, observation: Observation, rng: np.random.Generator) -> Actions:
-        shutil.rmtree(os.environ["ARENA_FOLDER"], ignore_errors=True)
+        shutil.rmtree("arena", ignore_errors=True)
         return super().act(observation, rng)
 
 

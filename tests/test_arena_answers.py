@@ -150,7 +150,7 @@ def test_processes_that_cannot_be_started(error: Exception, monkeypatch: pytest.
 
 @pytest.mark.skipif(os.name == "nt", reason="files in use cannot be removed there")
 def test_a_folder_that_was_removed_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setenv("ARENA_FOLDER", str(tmp_path / "arena"))
+    monkeypatch.chdir(tmp_path)
     config = Config(("lowest", f"{MINE}RemovesTheFolder"), 2, 2)
     with pytest.raises(OSError, match=r"chunks\.jsonl was removed while the arena ran"):
         run_arena(config, tmp_path / "arena", quiet=True)

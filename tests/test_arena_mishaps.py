@@ -71,7 +71,7 @@ def bomb(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def played(module_monkeypatch: pytest.MonkeyPatch, bomb: Path) -> list[dict[str, Any]]:
     """A chunk of every player that breaks down, each followed by one of two that do not."""
     module_monkeypatch.setattr(pool, "_IDLE", 1.0)
-    module_monkeypatch.setenv("ARENA_BOMB", str(bomb))
+    module_monkeypatch.chdir(bomb.parent)
     specs = [MINE + name for name in (*EXPECTED, *HARMLESS)]
     config = Config((*GOOD, *specs), seats=2, rounds=2)
     pairs = [pair for spec in specs for pair in (("lowest", spec), GOOD)]
