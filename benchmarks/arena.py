@@ -35,7 +35,9 @@ from sixnimmt_env.rules import EPISODES, ROW_CHOICES
 from sixnimmt_env.variants import VARIANTS
 
 LIMIT: Final = 60.0
-LONGEST: Final = 86_400  # seconds that a call may be allowed
+# Seconds that a call may be allowed; less than the least is no time to any clock.
+SHORTEST: Final = 0.001
+LONGEST: Final = 86_400
 MOST_PROCESSES: Final = 1024
 
 
@@ -125,8 +127,10 @@ def check_run(processes: int, limit: float) -> None:
     """Refuse what is no number of processes or no limit of time, with a ValueError."""
     why = f"a whole number from 1 to {MOST_PROCESSES} is needed"
     whole("processes", processes, 1, MOST_PROCESSES, why)
-    if not isinstance(limit, (int, float)) or not 0 < limit <= LONGEST:
-        raise ValueError(f"limit={limit!r} is not possible: more than 0, at most {LONGEST} seconds")
+    if not isinstance(limit, (int, float)) or not SHORTEST <= limit <= LONGEST:
+        raise ValueError(
+            f"limit={limit!r} is not possible: {SHORTEST} to {LONGEST} seconds are needed"
+        )
 
 
 def _cpu(results: Iterable[Result]) -> dict[str, dict[str, float]]:
@@ -147,7 +151,7 @@ def new_folder() -> Path:
 def how_to_continue(folder: Path) -> str:
     """What is said of an arena that has ended early."""
     if not (folder / CONFIG).exists():
-        return "nothing was played"
+        return "there is nothing to continue"
     return f"to continue, add: --out {shlex.quote(str(folder))} --resume"
 
 

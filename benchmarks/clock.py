@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import signal
 import time
 from collections.abc import Callable, Iterator, MutableSequence
@@ -55,7 +56,9 @@ class Clock:
     def read(self) -> tuple[int | None, bool, float]:
         """Who had the last turn, whether it goes on, and seconds since that began or ended."""
         since, player, acting = self.shared
-        return None if player < 0 else int(player), bool(acting), time.monotonic() - since
+        # A player may have written anything there.
+        known = int(player) if 0 <= player < math.inf else None
+        return known, bool(acting), time.monotonic() - since
 
 
 def set_alarm() -> None:

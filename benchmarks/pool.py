@@ -1,25 +1,29 @@
 """Processes that play chunks, watched from outside: `Pool`.
 
-A player may crash its process, hang where no alarm reaches it, or cut its process off. The process
-is then replaced and the chunk comes back as failed by the player in charge.
+A player may crash its process, hang where no alarm reaches it, cut its process off, or answer in
+its place. The process is then replaced and the chunk comes back as failed by the player in charge.
+A process in which code of the user's own has run is not used again: who knows what is left there.
 """
 
 from __future__ import annotations
 
 import multiprocessing
+import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import asdict
 from multiprocessing.connection import wait
 from types import TracebackType
 from typing import Any, Final
 
 from agents.players import saved_file
+from benchmarks.answers import LONGEST_ANSWER, ForgedError, checked, decode, is_text
 from benchmarks.clock import Clock
 from benchmarks.failures import CRASHED, STALLED, Failure, safe, stalled_text
-from benchmarks.lineups import Chunk, Config
+from benchmarks.lineups import Chunk, Config, foreign
 from benchmarks.tournament import Result
-from benchmarks.worker import BROKEN, CUT_OFF, LAST, PROBLEM, READY, kill_group, work
+from benchmarks.worker import BROKEN, CUT_OFF, PROBLEM, READY, kill_group, work
 
 # Seconds between looks at the processes, and most seconds that the alarm is waited for.
 _LOOK: Final = 0.5
@@ -27,8 +31,10 @@ _GRACE: Final = 2.0
 # Seconds beyond the limit that a process may be busy without any player acting: it compiles, or a
 # player has left something behind that holds it up.
 _IDLE: Final = 60.0
-# So often in a row a chunk is begun whose process dies before any player could have done it.
+# So often in a row a process is begun that does not start, or dies before any player could have
+# done it; and seconds between tries to start one.
 _TRIES: Final = 3
+_PAUSE: Final = 0.2
 
 
 class Pool:
@@ -65,7 +71,7 @@ class Pool:
     def check(self) -> None:
         """Make every player once, in a process of the pool, and let those of ours decide once.
 
-        One that breaks down in a way of its own (it hangs, exits or dies) passes: it is reported
+        One that breaks down in a way of its own (it hangs or dies) passes: it is reported
         for the chunks that it costs.
 
         Raises
@@ -145,10 +151,26 @@ class Pool:
                 except OSError:  # it died meanwhile: something of a former player lived on in it
                     worker.end()
         self._drop_ended()
-        worker = _Worker(self._config, self._limit)
+        worker = self._started()
         self._workers.append(worker)
-        worker.begin(task)
+        with suppress(OSError):  # it is dead already: its answer will tell
+            worker.begin(task)
         return worker
+
+    def _started(self) -> _Worker:
+        """Start a process; a player may have ended the server that forks them, which comes back."""
+        for attempt in range(1, _TRIES + 1):
+            try:
+                return _Worker(self._config, self._limit)
+            except (EOFError, OSError) as error:
+                if attempt == _TRIES:
+                    why = str(error) or type(error).__name__
+                    raise RuntimeError(
+                        f"no process of the arena could be started, {_TRIES} times ({why}): are "
+                        "there enough memory, processes and open files?"
+                    ) from error
+                time.sleep(_PAUSE)
+        raise AssertionError
 
     def _drop_ended(self) -> None:
         self._workers = [worker for worker in self._workers if not worker.ended]
@@ -159,7 +181,7 @@ class _Worker:
 
     def __init__(self, config: Config, limit: float) -> None:
         context = _context()
-        self._limit = limit
+        self._config, self._limit = config, limit
         self._clock = Clock(context.RawArray("d", 3))
         self.connection, other = context.Pipe()
         self._process = context.Process(
@@ -183,24 +205,41 @@ class _Worker:
         None if it is not done yet or, where the process has `ended`, if no player can have done it.
         """
         try:
-            found = self.connection.recv() if self.connection.poll() else None
-        except Exception:  # its end is closed, or a player has written there
+            data = self.connection.recv_bytes(LONGEST_ANSWER) if self.connection.poll() else None
+        except (EOFError, OSError):  # its end is closed, or a player has written there
             return self._dead()
-        if found == READY:
-            self._ready = True
-        elif found is not None:
-            if BROKEN in found:
-                return self._failed(CRASHED, f"play could not go on after it: {found[BROKEN]}")
-            self.task = None
-            if found.pop(LAST, False):
-                self.end()
-            answer: Result = found
-            return answer
+        if data is not None:
+            try:
+                return self._heard(decode(data))
+            except ForgedError as error:
+                return self._failed(CRASHED, f"its process gave an answer that is none: {error}")
         player, acting, seconds = self._clock.read()
         allowed = self._limit + (min(self._limit, _GRACE) if acting else _IDLE)
         if player is not None and seconds > allowed:
             return self._failed(STALLED, stalled_text(self._limit))
         return None
+
+    def _heard(self, found: Any) -> Result | None:
+        """Take what the process says; raises ForgedError if it is not for it to say."""
+        if found == READY and not self._ready:
+            self._ready = True
+            return None
+        if not self._ready or not isinstance(found, dict):
+            raise ForgedError("nothing that was asked for")
+        if set(found) == {BROKEN}:
+            return self._failed(CRASHED, f"play could not go on after it: {found[BROKEN]}")
+        task, answer = self.task, found
+        if isinstance(task, Chunk):
+            specs = [self._config.specs[name] for name in task.lineup.players]
+            answer = checked(self._config, task, found)
+        else:
+            specs = [task]
+            if set(found) != {PROBLEM} or not (found[PROBLEM] is None or is_text(found[PROBLEM])):
+                raise ForgedError("nothing about the player")
+        self.task = None
+        if any(map(foreign, specs)):
+            self.end()
+        return answer
 
     def _dead(self) -> Result | None:
         self._process.join(_GRACE)
@@ -225,7 +264,8 @@ class _Worker:
             return {PROBLEM: None}
         if player is None:
             return None
-        failure = Failure(self.task.lineup.players[player], what, safe(error))
+        names = self.task.lineup.players
+        failure = Failure(names[min(player, len(names) - 1)], what, safe(error))
         lineup, number = self.task.key
         return {"lineup": lineup, "chunk": number, "failure": asdict(failure), "cpu": {}}
 
@@ -248,5 +288,5 @@ def _context() -> Any:
     if "forkserver" not in multiprocessing.get_all_start_methods():
         return multiprocessing.get_context("spawn")
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["benchmarks.worker"])
+    context.set_forkserver_preload(["benchmarks.warm"])
     return context

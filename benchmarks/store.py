@@ -71,6 +71,7 @@ class Store:
             _compare(path, mine)
         else:
             write_text(path, json.dumps(mine, indent=1) + "\n")
+        self._lines = lines
         self._size = self._read(lines) if lines.exists() else 0
         self._file = lines.open("ab", buffering=0)
 
@@ -113,7 +114,13 @@ class Store:
         return hashlib.sha256(self._seal + body).hexdigest()[:16].encode()
 
     def add(self, result: Result) -> None:
-        """Keep a chunk, on disk before anything else; raises OSError where there is no room."""
+        """Keep a chunk, on disk before anything else.
+
+        Raises
+        ------
+        OSError
+            Where there is no room, or if the file was removed meanwhile.
+        """
         body = json.dumps(result, separators=(",", ":"))[:-1].encode()
         rest = line = body + b',"check":"' + self._check(body) + b'"}\n'
         try:
@@ -124,6 +131,11 @@ class Store:
             with suppress(OSError):
                 os.truncate(self._file.fileno(), self._size)
             raise
+        if not self._lines.exists():
+            raise FileNotFoundError(
+                f"{self._lines} was removed while the arena ran, perhaps by a player, and with it "
+                "what was played"
+            )
         self._size += len(line)
         self.results[result["lineup"], result["chunk"]] = result
 

@@ -172,7 +172,10 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="rough figures in about a minute")
     parser.add_argument("--out", type=Path, default=Path("results/throughput"), metavar="DIR")
     args = parser.parse_args()
-    args.out.mkdir(parents=True, exist_ok=True)  # before the work, should it not be possible
+    try:
+        args.out.mkdir(parents=True, exist_ok=True)  # before the work, should it not be possible
+    except OSError as error:
+        sys.exit(f"error: {error}")
     effort = m.Effort(seconds=0.08, repeats=2) if args.quick else m.Effort()
 
     results: list[m.Result] = []

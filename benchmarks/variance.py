@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from agents.terminal import write_anywhere
+from agents.terminal import ended_by_signal, write_anywhere
 from benchmarks.arena import check_run
 from benchmarks.arena_report import describe, table
 from benchmarks.lineups import MOST_ROUNDS, Config, Lineup, chunks
@@ -27,6 +27,7 @@ from sixnimmt_env.variants import VARIANTS
 
 Z95 = 1.959964
 LIMIT = 600.0  # seconds that a call of a player may take
+LEAST = 1e-6  # heads: no arena comes near half an interval of so few
 
 
 @dataclass(frozen=True)
@@ -125,15 +126,17 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--processes", type=int, default=2)
     args = parser.parse_args(arguments)
     players = tuple(name.strip() for name in args.players.split(","))
-    if not 0 < args.heads < math.inf:
-        sys.exit(f"error: heads={args.heads:g} is not possible: more than 0 is needed")
+    if not LEAST <= args.heads < math.inf:
+        sys.exit(f"error: heads={args.heads:g} is not possible: {LEAST:g} or more is needed")
     config = Config(
         players, args.seats, args.rounds, variant=args.variant, seed=args.seed, parts="cross"
     )
     write_anywhere()
     try:
-        found = ways(config, args.processes)
+        with ended_by_signal():
+            found = ways(config, args.processes)
     except KeyboardInterrupt:
+        print("stopped", file=sys.stderr)
         sys.exit(130)
     except (OSError, RuntimeError, ValueError) as error:
         sys.exit(f"error: {error}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import multiprocessing
 import os
 import signal
@@ -17,12 +18,10 @@ from benchmarks.clock import Clock, set_alarm
 from benchmarks.lineups import Config
 from benchmarks.tournament import Result, examine, play_chunk
 
-# The first thing that a process says; keys of answers that are no result of a chunk, and of those
-# after which the process is not to be used again.
+# The first thing that a process says, and keys of answers that are no result of a chunk.
 READY: Final = "ready"
 PROBLEM: Final = "problem"
 BROKEN: Final = "broken"
-LAST: Final = "last"
 # Exit code of a process that can say nothing more.
 CUT_OFF: Final = 86
 
@@ -32,8 +31,7 @@ def work(connection: Connection, config: Config, limit: float, shared: Any) -> N
     _stand_alone()
     sys.addaudithook(_refuse_forks)
     clock = Clock(shared, _guard(connection))
-    threads = threading.active_count()
-    connection.send(READY)
+    _say(connection, READY)
     while True:
         try:
             task = connection.recv()
@@ -47,12 +45,14 @@ def work(connection: Connection, config: Config, limit: float, shared: Any) -> N
                 answer = play_chunk(config, task, limit, clock)
         except Exception:
             answer = {BROKEN: traceback.format_exc()}
-        if threading.active_count() > threads:  # something of a player lives on
-            answer[LAST] = True
         try:
-            connection.send(answer)
+            _say(connection, answer)
         except OSError:
             os._exit(CUT_OFF)
+
+
+def _say(connection: Connection, what: Any) -> None:
+    connection.send_bytes(json.dumps(what).encode())
 
 
 def _stand_alone() -> None:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import ctypes
+import gc
 import os
+import shutil
 import signal
 import sys
 import threading
 import time
+from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +18,7 @@ import numpy as np
 
 from sixnimmt_env.engine import Engine
 from sixnimmt_env.observe import Observation
-from sixnimmt_env.policy import LowestPolicy
+from sixnimmt_env.policy import LowestPolicy, RandomPolicy
 
 Actions = Any
 
@@ -116,6 +119,61 @@ class StopsTheEngine(LowestPolicy):
 class BreaksTheEngine(LowestPolicy):
     def act(self, observation: Observation, rng: np.random.Generator) -> Actions:
         Engine.step = None  # type: ignore[method-assign,assignment]
+        return super().act(observation, rng)
+
+
+def _connections() -> list[Connection]:
+    found = [thing for thing in gc.get_objects() if isinstance(thing, Connection)]
+    return [connection for connection in found if not connection.closed]
+
+
+class _Bomb:
+    """Whoever unpickles it makes a folder."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return os.mkdir, ("gone off",)
+
+
+class AnswersByPickle(LowestPolicy):
+    def act(self, observation: Observation, rng: np.random.Generator) -> Actions:
+        for connection in _connections():
+            connection.send(_Bomb())
+        time.sleep(3600)
+
+
+class AnswersItself(LowestPolicy):
+    """For a chunk that there is not."""
+
+    def act(self, observation: Observation, rng: np.random.Generator) -> Actions:
+        for connection in _connections():
+            connection.send_bytes(b'{"lineup": "mine", "chunk": 7, "heads": [], "cpu": {}}')
+        time.sleep(3600)
+
+
+class LeavesTraces(LowestPolicy):
+    """In its process, where others might play later."""
+
+    def __init__(self) -> None:
+        os.chdir("/")
+
+    def act(self, observation: Observation, rng: np.random.Generator) -> Actions:
+        RandomPolicy.act = LowestPolicy.act  # type: ignore[method-assign,assignment]
+        return super().act(observation, rng)
+
+
+class KillsTheServer(LowestPolicy):
+    """That forks the processes of the arena."""
+
+    def act(self, observation: Observation, rng: np.random.Generator) -> Actions:
+        os.kill(os.getppid(), signal.SIGKILL)
+        return super().act(observation, rng)
+
+
+class RemovesTheFolder(LowestPolicy):
+    """Of the arena, "arena"."""
+
+    def act(self, observation: Observation, rng: np.random.Generator) -> Actions:
+        shutil.rmtree("arena", ignore_errors=True)
         return super().act(observation, rng)
 
 

@@ -283,11 +283,6 @@ def test_every_game_runs(variant: str, seats: int, more: dict[str, Any], tmp_pat
         assert means == sorted(means, reverse=True)
 
 
-def test_one_player_alone(tmp_path: Path):
-    tables = run(Config(("random",), rounds=5), tmp_path / "arena")["tables"]
-    assert [row["player"] for row in tables["cross"]] == ["random"] and not tables["players"]
-
-
 def test_the_player_of_the_manual_plays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     text = (ROOT / "docs" / "arena.md").read_text(encoding="utf-8")
     (tmp_path / "mine.py").write_text(text.split("```python\n")[1].split("```")[0])
@@ -396,14 +391,16 @@ def test_a_rare_crash_costs_its_chunks_only(tmp_path: Path, monkeypatch: pytest.
     [
         ("--players nobody", "closest_gap"),
         ("--players random,tests.arena_players:Nobody", "Nobody"),
-        ("--players random --seats 11", "2 to 10"),
-        ("--players random --variant pro --seats 7", "2 to 6"),
-        ("--players random --rounds 0", "rounds=0"),
-        ("--players random --target 30", "episode='match'"),
-        ("--players random --split 3", "split=3"),
-        ("--players random --lineups tables", "do not fill a table"),
-        ("--players random --variant plus --row-choice fewest_heads", "row_choice"),
-        ("--players random --processes 0", "processes=0"),
+        ("--players random,tests.arena_mishaps:ExitsWhenMade", "cannot be made: SystemExit: 3"),
+        ("--players closest_gap", "at least two are needed"),
+        ("--players random,random --seats 11", "2 to 10"),
+        ("--players random,random --variant pro --seats 7", "2 to 6"),
+        ("--players random,random --rounds 0", "rounds=0"),
+        ("--players random,random --target 30", "episode='match'"),
+        ("--players random,random --split 3", "split=3"),
+        ("--players random,random --lineups tables", "do not fill a table"),
+        ("--players random,random --variant plus --row-choice fewest_heads", "row_choice"),
+        ("--players random,random --processes 0", "processes=0"),
         ("--players random,nothing.zip", "nothing.zip"),
     ],
 )

@@ -35,7 +35,7 @@ MINE = "tests.arena_mishaps:"
 GOOD = ("lowest", "random")
 EXPECTED = {
     "SlowToMake": ("stalled", "no answer within 1 seconds"),
-    "ExitsWhenMade": ("crashed", r"SystemExit: 3 \(arena_mishaps.py, line \d+\)"),
+    "ExitsWhenMade": ("crashed", "SystemExit: 3"),
     "DiesWhenMade": ("crashed", "its process died, exit code 9"),
     "Exits": ("crashed", "SystemExit: I have had enough"),
     "ClosesFiles": ("crashed", "connection of its process was closed"),
@@ -46,12 +46,14 @@ EXPECTED = {
     "RaisesUntellable": ("crashed", "Untellable"),
     "DiesLater": ("crashed", "exit code 5"),
     "StopsTheEngine": ("stalled", "no answer within 1 seconds"),
+    "AnswersByPickle": ("crashed", "gave an answer that is none: no JSON"),
+    "AnswersItself": ("crashed", "gave an answer that is none: another chunk"),
     "BreaksTheEngine": ("crashed", "could not go on after it: (.*\n)*.*not callable"),
 }
 
 
 # They finish their chunk, and are gone then.
-HARMLESS = ("DiesMuchLater", "SlowToGo")
+HARMLESS = ("DiesMuchLater", "SlowToGo", "LeavesTraces")
 
 
 @pytest.fixture(scope="module")
@@ -61,9 +63,15 @@ def module_monkeypatch() -> Iterator[pytest.MonkeyPatch]:
 
 
 @pytest.fixture(scope="module")
-def played(module_monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
+def bomb(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("bomb") / "gone off"
+
+
+@pytest.fixture(scope="module")
+def played(module_monkeypatch: pytest.MonkeyPatch, bomb: Path) -> list[dict[str, Any]]:
     """A chunk of every player that breaks down, each followed by one of two that do not."""
     module_monkeypatch.setattr(pool, "_IDLE", 1.0)
+    module_monkeypatch.chdir(bomb.parent)
     specs = [MINE + name for name in (*EXPECTED, *HARMLESS)]
     config = Config((*GOOD, *specs), seats=2, rounds=2)
     pairs = [pair for spec in specs for pair in (("lowest", spec), GOOD)]
@@ -98,9 +106,14 @@ def test_what_it_leaves_behind_costs_nothing(played: list[dict[str, Any]], name:
     assert len(mine) == 1 and len(mine[0]["heads"]) == 2
 
 
+@pytest.mark.xdist_group("players that break down")
+def test_what_a_player_sends_runs_nothing(played: list[dict[str, Any]], bomb: Path):
+    assert played and not bomb.exists()
+
+
 def test_such_players_are_told_of_in_the_results(tmp_path: Path):
     """They pass the check, and what they say can be written; the others play to the end."""
-    names = ("ExitsWhenMade", "DiesWhenMade", "OddText")
+    names = ("Exits", "DiesWhenMade", "OddText")
     config = Config(("lowest", *(MINE + name for name in names)), seats=2, rounds=2, parts="cross")
     tables = run_arena(config, tmp_path / "arena", quiet=True)["tables"]
     assert {row["player"] for row in tables["failed"]} == {MINE + name for name in names}

@@ -160,7 +160,7 @@ def test_a_folder_in_use_is_refused_by_name(tmp_path: Path):
     """Neither of two arenas plays what the other one does."""
     out = tmp_path / "arena"
     options = ["--players", "lowest,highest", "--seats", "2", "--out", str(out)]
-    message = f"error: .*process {os.getpid()}.*nothing was played"
+    message = f"error: .*process {os.getpid()}.*there is nothing to continue"
     with claim(out), pytest.raises(SystemExit, match=message):
         main(options)
     assert not (out / CONFIG).exists()
