@@ -50,6 +50,8 @@ class Engine:
         check_rules(rules)
         self.rules = rules
         self._phases = phases_of(rules)
+        # Read at every step, where a call would cost a single game some of its time.
+        self._hands = (rules.num_players, rules.hand_size)
         self._queue_size, self._one_by_one = rules.queue_size, rules.one_by_one
         self._two_cards = rules.cards_per_turn > 1
         # Seats may have nothing to decide while others play.
@@ -269,9 +271,12 @@ class Engine:
         return [int(action) for action in np.flatnonzero(mask)]
 
     def _checked(self, state: State, actions: ArrayLike) -> U8:
-        check_fits(state, self.rules)
+        if not isinstance(state, State) or state.hand.shape[:2] != self._hands:
+            check_fits(state, self.rules)
+        if state.queue.shape[0] != self._queue_size:
+            check_fits(state, self.rules)
         acts = np.asarray(actions)
-        shape = (state.num_players, state.num_games)
+        shape = (self._hands[0], state.num_games)
         if acts.shape != shape:
             raise ValueError(
                 f"actions have shape {acts.shape}; (players, games) = {shape} is needed"

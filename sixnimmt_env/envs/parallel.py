@@ -142,8 +142,12 @@ class SixNimmtParallelEnv(AgentGame, ParallelEnv[str, Observation, Any]):
 
     def _seen(self, state: State) -> tuple[Observations, Infos]:
         vectors, masks = self._observe(state, self._seats)
-        observations = {
-            agent: self._layout(vector, mask)
-            for agent, vector, mask in zip(self.possible_agents, vectors, masks, strict=True)
-        }
+        # Copies, since from a row of an array all the others can be reached.
+        copies: list[Any] = [vector.copy() for vector in vectors]
+        if not self._flat:
+            copies = [
+                {"observation": vector, "action_mask": mask.copy()}
+                for vector, mask in zip(copies, masks, strict=True)
+            ]
+        observations = dict(zip(self.possible_agents, copies, strict=True))
         return observations, self._infos(state, masks)
