@@ -152,6 +152,14 @@ SHARED: list[tuple[str, Any]] = [
     ("average", -0.1),
     ("average", 1.0),
     ("average", NAN),
+    # More memory than there is, at the end of the run at the latest.
+    ("table_rounds", 10**12),
+    ("held_rounds", 10**12),
+    ("width", 10**12),
+    ("card_width", 10**12),
+    ("seats", 10**11),
+    ("threads", 10**8),
+    ("learning_rate", 1e300),
 ]
 OWN: dict[str, list[tuple[str, Any]]] = {
     "ppo": [

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import platform
 import reprlib
 from dataclasses import asdict, dataclass, fields
@@ -24,6 +23,16 @@ PACKAGES = ("numpy", "torch", "stable-baselines3", "sb3-contrib", "gymnasium")
 PRESETS = Path(__file__).with_name("presets")
 CONFIG = "config.yaml"
 MOST = 2**53
+MOST_ROUNDS = 10**7
+# Where more would take all memory long before the run is over, or just at its end.
+MOST_OF: dict[str, int] = {
+    "card_width": 8192,
+    "held_rounds": MOST_ROUNDS,
+    "seats": 10**6,
+    "table_rounds": MOST_ROUNDS,
+    "threads": 1024,
+    "width": 8192,
+}
 """Of anything: whole numbers up to here are floats, too."""
 
 
@@ -92,12 +101,14 @@ class Config:
         """Refuse settings that are below a number."""
         for name in names:
             value = getattr(self, name)
-            self.need(name, least <= value <= MOST, f"at least {least}, at most {MOST} is needed")
+            most = MOST_OF.get(name, MOST)
+            self.need(name, least <= value <= most, f"at least {least}, at most {most} is needed")
 
     def need_above_0(self, *names: str) -> None:
-        """Refuse settings that are 0 or below."""
+        """Refuse settings that are 0 or below, or beyond all sense."""
         for name in names:
-            self.need(name, 0 < getattr(self, name) < math.inf, "more than 0 is needed")
+            needed = "more than 0 is needed, and at most 1000000"
+            self.need(name, 0 < getattr(self, name) <= 1e6, needed)
 
     def need_share(self, *names: str) -> None:
         """Refuse settings that are not from 0 to 1."""

@@ -13,10 +13,12 @@ import numpy as np
 
 from agents.players import load_player
 from agents.terminal import write_anywhere
+from sixnimmt_env.checks import whole
 from sixnimmt_env.policy import Policy, make_policy, play
 from sixnimmt_env.rules import Rules
 from sixnimmt_env.trained.scope import Scope, scope_of
 from sixnimmt_env.variants import VARIANTS, make_rules
+from training.config import MOST_ROUNDS
 from training.players import load_players
 
 Z95 = 1.959964
@@ -66,8 +68,8 @@ def evaluate(
         played once from each seat is one independent observation.
     """
     players = rules.num_players
-    if rounds < 1:
-        raise ValueError(f"rounds={rounds!r} is not possible: at least 1 is needed")
+    why = "at least 1 is needed, and more take too much memory at once"
+    rounds = whole("rounds", rounds, 1, MOST_ROUNDS, why)
     if isinstance(opponents, (list, tuple)):
         others = [_made(opponent) for opponent in opponents]
     else:
@@ -185,7 +187,7 @@ def _rules(policy: Policy, options: argparse.Namespace) -> Rules:
     players = 4 if 4 in scope.players else max(scope.players)
     return make_rules(
         options.variant or scope.rules.name,
-        options.players or players,
+        players if options.players is None else options.players,
         row_choice=options.row_choice or scope.row_choices[0],
     )
 

@@ -80,6 +80,7 @@ class LookaheadConfig(Config):
         self.need("pool_share", bool(self.pool) == (self.pool_share > 0), _POOL)
         fewest = self.fewest_seats
         self.need("seats", self.seats >= fewest, f"{fewest} are needed, one game of each kind")
+        self.need_least(1, "seats")
         few = self.update_decisions // len(self.games) < _FEWEST
         self.need("share", not few, f"with {self.seats} seats too little is learned from")
 

@@ -58,6 +58,7 @@ class PPOConfig(Config):
         self.need("average", 0 <= self.average < 1, "a number from 0 to below 1 is needed")
         fewest = self.fewest_seats
         self.need("seats", self.seats >= fewest, f"{fewest} are needed, one game of each kind")
+        self.need_least(1, "seats")
 
     @property
     def env_games(self) -> list[int]:
