@@ -12,7 +12,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, Final
 
-from agents.players import code_of
+from agents.players import PLAYERS, code_of, saved_file
 from benchmarks.lineups import CHUNK, Config
 
 _FORMAT: Final = 2
@@ -56,3 +56,13 @@ def commit() -> str:
         return subprocess.run(git, capture_output=True, text=True, check=True).stdout.strip()
     except (OSError, subprocess.CalledProcessError):
         return "unknown"
+
+
+def foreign(spec: str) -> bool:
+    """Whether a player is a class of the user's own, or has one within."""
+    if saved_file(spec) is not None:
+        return False
+    name, _, rest = spec.partition(":")
+    if name in PLAYERS or name.isdecimal():
+        return bool(rest) and foreign(rest)
+    return bool(rest)  # else it is a word that a player takes

@@ -137,10 +137,7 @@ class Config:
 
     def _check_lineups(self) -> None:
         if len(self.players) < 2:
-            raise ValueError(
-                f"players={self.players!r}: at least two are needed, and there is nobody to play "
-                "against (the same name twice is two players)"
-            )
+            raise ValueError(f"players={self.players!r}: at least two are needed")
         if self.split and not 2 <= self.split <= self.seats - 2:
             raise ValueError(
                 f"split={self.split} is not possible with {self.seats} seats: at least two of "
@@ -167,16 +164,6 @@ def _check_name(spec: object) -> None:
             raise FileNotFoundError(f"player {spec!r}: there is no policy file {file}")
     elif ":" not in spec and spec not in PLAYERS:
         load_player(spec)  # says what is known
-
-
-def foreign(spec: str) -> bool:
-    """Whether a player is a class of the user's own, or has one within."""
-    if saved_file(spec) is not None:
-        return False
-    name, _, rest = spec.partition(":")
-    if name in PLAYERS or name.isdecimal():
-        return bool(rest) and foreign(rest)
-    return bool(rest)  # else it is a word that a player takes
 
 
 @dataclass(frozen=True)

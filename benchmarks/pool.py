@@ -21,7 +21,8 @@ from agents.players import saved_file
 from benchmarks.answers import LONGEST_ANSWER, ForgedError, checked, decode, is_text
 from benchmarks.clock import Clock
 from benchmarks.failures import CRASHED, STALLED, Failure, safe, stalled_text
-from benchmarks.lineups import Chunk, Config, foreign
+from benchmarks.identity import foreign
+from benchmarks.lineups import Chunk, Config
 from benchmarks.tournament import Result
 from benchmarks.worker import BROKEN, CUT_OFF, PROBLEM, READY, kill_group, work
 

@@ -19,7 +19,8 @@ from benchmarks import pool, throughput, variance
 from benchmarks.answers import ForgedError, checked, decode
 from benchmarks.arena import run_arena
 from benchmarks.clock import Clock
-from benchmarks.lineups import Chunk, Config, Lineup, foreign
+from benchmarks.identity import foreign
+from benchmarks.lineups import Chunk, Config, Lineup
 from benchmarks.pool import Pool
 from benchmarks.tournament import play_chunk
 
