@@ -309,7 +309,7 @@ def _recipe(policy: Any) -> Callable[[], Policy]:
 def _of_module(policy: str, module: str, name: str) -> Policy:
     try:
         made = getattr(importlib.import_module(module), name)()
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise ValueError(
             f"policy {policy!r} cannot be made: {type(error).__name__}: {error}. It is called "
             "without arguments; make the object yourself if it needs any"

@@ -168,6 +168,11 @@ def test_an_illegal_choice_is_put_down_to_its_policy():
         play(["random", "random", Passes(), "random"], make_rules(), games=5)
 
 
+def test_a_class_that_exits_is_refused():
+    with pytest.raises(ValueError, match="'sys:exit' cannot be made: SystemExit"):
+        make_policy("sys:exit")
+
+
 def test_play_takes_numbers_of_any_kind():
     left = play(["random"] * 4, RULES, np.uint8(3), np.uint8(200))
     right = play(["random"] * 4, RULES, 3, 200)
