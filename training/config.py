@@ -18,12 +18,12 @@ from sixnimmt_env.checks import did_you_mean, one_of
 from sixnimmt_env.rules import ROW_CHOICES, Rules
 from sixnimmt_env.trained.scope import in_words, scope_of
 from sixnimmt_env.variants import DEFAULT, VARIANTS, make_rules
+from training.evaluate import MOST_ROUNDS
 
 PACKAGES = ("numpy", "torch", "stable-baselines3", "sb3-contrib", "gymnasium")
 PRESETS = Path(__file__).with_name("presets")
 CONFIG = "config.yaml"
 MOST = 2**53
-MOST_ROUNDS = 10**7
 # Where more would take all memory long before the run is over, or just at its end.
 MOST_OF: dict[str, int] = {
     "card_width": 8192,

@@ -18,8 +18,9 @@ from sixnimmt_env.policy import Policy, make_policy, play
 from sixnimmt_env.rules import Rules
 from sixnimmt_env.trained.scope import Scope, scope_of
 from sixnimmt_env.variants import VARIANTS, make_rules
-from training.config import MOST_ROUNDS
 from training.players import load_players
+
+MOST_ROUNDS = 10**7
 
 Z95 = 1.959964
 
