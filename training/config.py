@@ -24,6 +24,7 @@ PACKAGES = ("numpy", "torch", "stable-baselines3", "sb3-contrib", "gymnasium")
 PRESETS = Path(__file__).with_name("presets")
 CONFIG = "config.yaml"
 MOST = 2**53
+"""Of anything: whole numbers up to here are floats, too."""
 # Where more would take all memory long before the run is over, or just at its end.
 MOST_OF: dict[str, int] = {
     "card_width": 8192,
@@ -33,7 +34,6 @@ MOST_OF: dict[str, int] = {
     "threads": 1024,
     "width": 8192,
 }
-"""Of anything: whole numbers up to here are floats, too."""
 
 
 @dataclass(frozen=True, kw_only=True)
