@@ -29,7 +29,7 @@ from sixnimmt_env.variants import DEFAULT, VARIANTS
 from training import cli, report
 from training.checkpoint import must_write
 from training.config import read_settings
-from training.evaluate import Line, half_width, table
+from training.evaluate import Line, check_rounds, half_width, table
 from training.lookahead import LookaheadConfig, train
 
 NAME = "best_response"
@@ -94,6 +94,7 @@ def make_config(
     ValueError
         If there is no such game, or a setting does not make sense.
     """
+    check_rounds(rounds)
     return LookaheadConfig(
         preset=NAME,
         variant=variant,
@@ -162,6 +163,7 @@ def measure(
     name : str
         What the copies are called.
     """
+    check_rounds(rounds)
     players = rules.num_players
     deals = max(2, -(-rounds // players))
     heads, wins = np.zeros(deals), np.zeros(deals)

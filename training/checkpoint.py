@@ -5,6 +5,7 @@ torch is imported when one is written or read: settings are checked before that.
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import io
 from collections.abc import Iterator
@@ -31,7 +32,7 @@ class Stopped(Exception):
 
 @contextmanager
 def must_write(folder: Path) -> Iterator[None]:
-    """Say what to do where the disk is full."""
+    """Say what to do where the disk is full, or cannot be written for another reason."""
     try:
         yield
     except OSError as error:
@@ -40,9 +41,9 @@ def must_write(folder: Path) -> Iterator[None]:
             remedy = "--resume begins it"
         if (folder / CHECKPOINT).exists():
             remedy = "--resume goes on from the last checkpoint"
-        raise OSError(f"cannot write to {folder} ({error}): make room there, then {remedy}") from (
-            error
-        )
+        full = error.errno in (errno.ENOSPC, errno.EDQUOT)
+        first = "make room there" if full else "put that right"
+        raise OSError(f"cannot write to {folder} ({error}): {first}, then {remedy}") from error
 
 
 def save(path: Path, content: dict[str, Any]) -> None:

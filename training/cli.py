@@ -127,6 +127,13 @@ def program(trainer: str) -> Iterator[list[Path]]:
         sys.exit(
             f"stopped; continue with: python -m training.{trainer} --resume {shlex.join(begun)}"
         )
+    except MemoryError as error:
+        begun = [str(folder) for folder in folders if (folder / CONFIG).is_file()]
+        free = f"free some, then --resume {shlex.join(begun)}, or b" if begun else "b"
+        sys.exit(
+            f"error: the memory does not suffice ({error}): {free}egin a run with fewer seats, a "
+            "smaller network or fewer rounds"
+        )
     except (ValueError, OSError) as error:
         sys.exit(f"error: {error}")
 
@@ -145,7 +152,6 @@ def main(
             print(f"run folder: {folder}", flush=True)
             train(config, folder, job.resume)
             seconds = time.monotonic() - start
-            print("evaluating", flush=True)
             from training.finish import finish  # with torch, as `train` does
 
             print(f"\n{finish(config, folder)}\n")

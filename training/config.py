@@ -21,19 +21,19 @@ from sixnimmt_env.variants import DEFAULT, VARIANTS, make_rules
 from training.evaluate import MOST_ROUNDS
 
 PACKAGES = ("numpy", "torch", "stable-baselines3", "sb3-contrib", "gymnasium")
+HELD_AT_END = 5
+"""How many times as many rounds as `held_rounds` are played at the end."""
 PRESETS = Path(__file__).with_name("presets")
 CONFIG = "config.yaml"
 MOST = 2**53
-"""Of anything: whole numbers up to here are floats, too."""
-# Where more would take all memory long before the run is over, or just at its end.
-MOST_OF: dict[str, int] = {
-    "card_width": 8192,
-    "held_rounds": MOST_ROUNDS // 5,  # at the end five times as many are played
-    "seats": 10**6,
-    "table_rounds": MOST_ROUNDS,
-    "threads": 1024,
-    "width": 8192,
-}
+"""Of what costs time alone: whole numbers up to here are floats, too."""
+MOST_SEATS = 200_000
+MOST_UNITS = 8192
+MOST_THREADS = 1024
+MOST_EPOCHS = 1000
+MOST_WEIGHT = 1e6
+"""Limits of what would end a run for want of memory or with numbers that are none, perhaps only
+after its training, when its settings cannot be changed any more."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,9 +78,12 @@ class Config:
             self.need(name, _fits(value, hints[name]), f"{_in_words(hints[name])} is needed")
         one_of("variant", self.variant, VARIANTS)
         self.need("seed", 0 <= self.seed < 2**31, "a seed is a number from 0 to 2147483647")
-        self.need_least(1, "steps", "width", "threads")
-        self.need_least(1, "held_rounds", "evaluations", "table_rounds")
-        self.need_least(2, "card_width")
+        self.need_within(1, MOST, "steps", "evaluations")
+        self.need_within(1, MOST_THREADS, "threads")
+        self.need_within(1, MOST_UNITS, "width")
+        self.need_within(2, MOST_UNITS, "card_width")
+        self.need_within(1, MOST_ROUNDS, "table_rounds")
+        self.need_within(1, MOST_ROUNDS // HELD_AT_END, "held_rounds")
         for name in ("players", "held"):
             self.need(name, len(getattr(self, name)) > 0, "at least one entry is needed")
         scope_of(list(self.games))
@@ -97,18 +100,27 @@ class Config:
             value = reprlib.repr(getattr(self, name))
             raise ValueError(f"{name}={value} is not possible: {needed}")
 
-    def need_least(self, least: int, *names: str) -> None:
-        """Refuse settings that are below a number."""
+    def need_within(self, least: int, most: float, *names: str) -> None:
+        """Refuse settings that are below or above a number."""
         for name in names:
             value = getattr(self, name)
-            most = MOST_OF.get(name, MOST)
-            self.need(name, least <= value <= most, f"at least {least}, at most {most} is needed")
+            self.need(
+                name, least <= value <= most, f"at least {least}, at most {most:.0f} is needed"
+            )
 
-    def need_above_0(self, *names: str) -> None:
-        """Refuse settings that are 0 or below, or beyond all sense."""
+    def need_above_0(self, most: float, *names: str) -> None:
+        """Refuse settings that are 0 or below, or above a number."""
         for name in names:
-            needed = "more than 0 is needed, and at most 1000000"
-            self.need(name, 0 < getattr(self, name) <= 1e6, needed)
+            value = getattr(self, name)
+            self.need(name, 0 < value <= most, f"more than 0, at most {most:.0f} is needed")
+
+    def need_seats(self) -> None:
+        """Refuse seats with which not every kind of game can be played, or too many."""
+        self.need(
+            "seats",
+            self.fewest_seats <= self.seats <= MOST_SEATS,  # type: ignore[attr-defined]
+            f"{self.fewest_seats} are needed, one game of each kind, at most {MOST_SEATS}",
+        )
 
     def need_share(self, *names: str) -> None:
         """Refuse settings that are not from 0 to 1."""

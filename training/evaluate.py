@@ -20,9 +20,9 @@ from sixnimmt_env.trained.scope import Scope, scope_of
 from sixnimmt_env.variants import VARIANTS, make_rules
 from training.players import load_players
 
-MOST_ROUNDS = 10**7
-
 Z95 = 1.959964
+MOST_ROUNDS = 1_000_000
+"""They are played together, so that their number needs memory."""
 
 
 @dataclass(frozen=True)
@@ -69,8 +69,7 @@ def evaluate(
         played once from each seat is one independent observation.
     """
     players = rules.num_players
-    why = "at least 1 is needed, and more take too much memory at once"
-    rounds = whole("rounds", rounds, 1, MOST_ROUNDS, why)
+    check_rounds(rounds)
     if isinstance(opponents, (list, tuple)):
         others = [_made(opponent) for opponent in opponents]
     else:
@@ -90,6 +89,12 @@ def evaluate(
         "wins": float(wins.mean()),
         "wins_interval": half_width(wins),
     }
+
+
+def check_rounds(rounds: int) -> None:
+    """Refuse a number of rounds that cannot be played: ValueError."""
+    least_most = f"at least 1, at most {MOST_ROUNDS} is needed"
+    whole("rounds", rounds, 1, MOST_ROUNDS, least_most)
 
 
 def _made(player: Any) -> Policy:
@@ -169,6 +174,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     options = parser.parse_args(arguments)
     write_anywhere()
     try:
+        check_rounds(options.rounds)
         against = options.against.split(",") if options.against else []
         loaded = load_players([options.policy, *against])
         policy = loaded[options.policy]

@@ -62,6 +62,8 @@ def export(source: Path, target: Path) -> NetworkPolicy:
     ------
     FileNotFoundError
         If there is no such run or folder.
+    OSError
+        If the target cannot be written.
     ValueError
         If the model has another network, or the target is no .npz.
     """
@@ -75,7 +77,10 @@ def export(source: Path, target: Path) -> NetworkPolicy:
         model = SB3Policy.load(source).model
         policy = exported(model, {"steps": model.num_timesteps, "version": __version__})
     data = policy_bytes(policy)
-    write_atomically(target, lambda file: file.write(data))
+    try:
+        write_atomically(target, lambda file: file.write(data))
+    except OSError as error:
+        raise OSError(f"{target} cannot be written: {error}") from error
     return policy
 
 

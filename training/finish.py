@@ -10,7 +10,7 @@ from agents.players import load_player
 from agents.runfolder import claim
 from training import checkpoint, report
 from training.checkpoint import CHECKPOINT, must_write
-from training.config import Config
+from training.config import HELD_AT_END, Config
 from training.evaluate import Line, as_dicts, compare, usual_opponents
 from training.run import POLICY
 
@@ -53,6 +53,7 @@ def finish(config: Config, folder: Path) -> str:
 
 
 def _measure_all(config: Config, folder: Path) -> list[dict[str, Any]]:
+    print("evaluating", flush=True)
     rules = config.rules
     trained = load_player(str(folder / POLICY))
     usual = usual_opponents(rules)
@@ -61,5 +62,7 @@ def _measure_all(config: Config, folder: Path) -> list[dict[str, Any]]:
     )
     for name in config.held:
         if name not in usual:
-            lines += compare({"trained": trained}, [name], rules, 5 * config.held_rounds, 2)
+            lines += compare(
+                {"trained": trained}, [name], rules, HELD_AT_END * config.held_rounds, 2
+            )
     return as_dicts(lines)

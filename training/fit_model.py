@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import sys
 from collections.abc import Sequence
 from typing import Any
 
@@ -16,10 +17,11 @@ import numpy as np
 import torch
 
 from agents import model
-from agents.monte_carlo import MonteCarlo
+from agents.monte_carlo import MAX_DEALS, MonteCarlo
 from agents.rollouts import NUM_ROWS, Floats, prepare, value_of
 from agents.runfolder import write_text
 from sixnimmt_env.cards import NUM_CARDS, ZERO
+from sixnimmt_env.checks import HIGHEST_SEED, whole
 from sixnimmt_env.engine import Engine
 from sixnimmt_env.observe import Observation
 from sixnimmt_env.policy import choose_actions
@@ -123,6 +125,19 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--players", type=int, nargs="+", default=[2, 3, 4, 5, 7, 10])
     options = parser.parse_args(arguments)
+    try:
+        _fit_all(options)
+    except (OSError, ValueError) as error:
+        sys.exit(f"error: {error}")
+
+
+def _fit_all(options: argparse.Namespace) -> None:
+    """Check all options, then fit and write the models."""
+    for name, most in ("games", 100_000), ("determinisations", MAX_DEALS):
+        whole(name, getattr(options, name), 1, most, f"at least 1, at most {most} is needed")
+    whole("seed", options.seed, 0, HIGHEST_SEED, f"0 to {HIGHEST_SEED} is needed")
+    for players in options.players:
+        make_rules(num_players=players)
     content: dict[str, Any] = {"command": "python -m training.fit_model", **vars(options)}
     content |= {"weights": model.WEIGHTS, "models": {}, "quality": {}}
     for variant in VARIANTS:

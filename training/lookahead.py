@@ -27,7 +27,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from training import cli
-from training.config import Config
+from training.config import MOST, MOST_EPOCHS, MOST_WEIGHT, Config
 
 if TYPE_CHECKING:
     from training.lookahead_trainer import Learner
@@ -72,15 +72,15 @@ class LookaheadConfig(Config):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self.need_least(1, "batch_size", "epochs", "past_updates")
-        self.need_least(0, "value_weight")
-        self.need_above_0("learning_rate", "temperature", "share")
+        self.need_within(1, MOST, "batch_size", "past_updates")
+        self.need_within(1, MOST_EPOCHS, "epochs")
+        self.need_within(0, MOST_WEIGHT, "value_weight")
+        self.need_above_0(1, "learning_rate", "share")
+        self.need_above_0(MOST_WEIGHT, "temperature")
         self.need_share("share", "trace", "pool_share")
         self.need("average", 0 <= self.average < 1, "a number from 0 to below 1 is needed")
         self.need("pool_share", bool(self.pool) == (self.pool_share > 0), _POOL)
-        fewest = self.fewest_seats
-        self.need("seats", self.seats >= fewest, f"{fewest} are needed, one game of each kind")
-        self.need_least(1, "seats")
+        self.need_seats()
         few = self.update_decisions // len(self.games) < _FEWEST
         self.need("share", not few, f"with {self.seats} seats too little is learned from")
 

@@ -12,10 +12,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from training import cli
-from training.config import Config
+from training.config import MOST, MOST_EPOCHS, MOST_WEIGHT, Config
 
 if TYPE_CHECKING:
     from sb3_contrib import MaskablePPO
+
+# Decisions, with all that was observed, between two updates: some ten gigabytes.
+_MOST_KEPT = 4_000_000
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,15 +53,19 @@ class PPOConfig(Config):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self.need_least(1, "n_steps", "n_epochs")
-        self.need_least(2, "batch_size")  # its advantages are normalised
-        self.need_least(0, "ent_coef", "vf_coef")
-        self.need_above_0("learning_rate")
+        self.need_within(1, MOST_EPOCHS, "n_epochs")
+        self.need_within(2, MOST, "batch_size")  # its advantages are normalised
+        self.need_within(0, MOST_WEIGHT, "ent_coef", "vf_coef")
+        self.need_above_0(1, "learning_rate")
         self.need_share("gamma", "gae_lambda")
         self.need("average", 0 <= self.average < 1, "a number from 0 to below 1 is needed")
-        fewest = self.fewest_seats
-        self.need("seats", self.seats >= fewest, f"{fewest} are needed, one game of each kind")
-        self.need_least(1, "seats")
+        self.need_seats()
+        most = _MOST_KEPT // self.seats
+        self.need(
+            "n_steps",
+            1 <= self.n_steps <= most,
+            f"at least 1, at most {most} is needed with {self.seats} seats",
+        )
 
     @property
     def env_games(self) -> list[int]:

@@ -13,14 +13,13 @@ from types import FrameType
 from typing import Any
 
 import torch
-from stable_baselines3.common.logger import Logger, configure
 from tqdm import tqdm
 
 from agents.runfolder import claim, write_atomically
 from agents.terminal import on_signals
 from sixnimmt_env.policy import Policy
 from sixnimmt_env.trained.network import NetworkPolicy, policy_bytes
-from training import checkpoint, report
+from training import board, checkpoint, report
 from training.checkpoint import CHECKPOINT, Stopped, must_write
 from training.config import CONFIG, Config, refuse_begun, write_settings
 from training.evaluate import evaluate
@@ -87,8 +86,7 @@ class Run:
                 with must_write(self.folder):
                     write_settings(self.config, self.folder)
             with must_write(self.folder):
-                folder = str(self.folder / "tensorboard")
-                self.logger: Logger = configure(folder, ["tensorboard"])
+                self.logger = board.tensorboard(self.folder / "tensorboard")
             stack.callback(self._close)
             stack.enter_context(on_signals(self._ask, signal.SIGINT, signal.SIGTERM))
             self._stack = stack.pop_all()
@@ -143,7 +141,11 @@ class Run:
         """
         self.done = done
         self.save(policy(), content())
+        finished = done >= self.config.steps
+        if finished:
+            print("its training is finished; its files are written again", flush=True)
         self.bar = tqdm(
+            disable=finished,
             total=self.config.steps,
             initial=done,
             unit=" decisions",
@@ -184,9 +186,7 @@ class Run:
         self.bar.update(done - before)
         self.metrics.append(row)
         with self._tolerant():
-            for name, value in row.items():
-                self.logger.record(name.replace(" ", "/", 1), value)
-            self.logger.dump(done)
+            board.log(self.logger, row, done)
         if self.stop or measured or time.monotonic() - self.saved_at > CHECKPOINT_SECONDS:
             self.save(policy(), content(), final=self.stop)
         if self.stop:
