@@ -8,6 +8,8 @@ from pathlib import Path
 from stable_baselines3.common.logger import Logger, configure
 from tqdm import tqdm
 
+from training.report import as_text
+
 
 def tensorboard(folder: Path) -> Logger:
     """Logger of a run's numbers; of none where the folder's name is no text to TensorBoard."""
@@ -21,6 +23,5 @@ def tensorboard(folder: Path) -> Logger:
 def log(logger: Logger, row: dict[str, float], done: int) -> None:
     """Log the numbers after an update, with names that are texts."""
     for name, value in row.items():
-        text = name.encode("utf-8", "backslashreplace").decode()
-        logger.record(text.replace(" ", "/", 1), value)
+        logger.record(as_text(name).replace(" ", "/", 1), value)
     logger.dump(done)

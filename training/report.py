@@ -41,6 +41,11 @@ def write_results(lines: list[Line], config: Config, seconds: float, folder: Pat
     return text
 
 
+def as_text(name: str) -> str:
+    """A name for those who need true text: in a locale that lacks its letters, it is none."""
+    return name.encode("utf-8", "backslashreplace").decode()
+
+
 def draw_curve(metrics: Metrics, config: Config, path: Path) -> None:
     """Heads among each of the players that the run was measured against."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -58,7 +63,7 @@ def draw_curve(metrics: Metrics, config: Config, path: Path) -> None:
             marker="o",
             markersize=3,
             capsize=2,
-            label=f"among {config.rules.num_players - 1} × {name}",
+            label=f"among {config.rules.num_players - 1} × {as_text(name)}",
         )
     axes.set(
         xlabel="decisions learned from",
